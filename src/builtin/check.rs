@@ -631,9 +631,9 @@ fn backslash_path(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
 
 /// `time - QDate`
 fn unwritten_call(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
-    let Node::Attr(name) = checker.tree.node(id) else { return None };
     // Attributes do not have these names.
     const QUESTIONS: [&[u8]; 5] = [b"isundefined", b"iserror", b"ifthenelse", b"regexp", b"stringlistmember"];
+    let Node::Attr(name) = checker.tree.node(id) else { return None };
     if QUESTIONS.contains(&name.folded()) {
         let span = checker.span(id);
         let finding = Diagnostic::warning(format!("`{name}` is an attribute reference here"), span);

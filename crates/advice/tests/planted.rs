@@ -55,7 +55,8 @@ fn found(kind: &str, text: &str) -> Vec<(String, String)> {
             let role = Role { condition: true, ..Role::default() };
             expression::lint(&LintContext::of(text.as_bytes(), Quoting::New, role))
         }
-        "config" => match Config::parse("config", text.as_bytes()) {
+        // A part of a configuration, of which there may be others.
+        "config" => match Config::parse("10-site.conf", text.as_bytes()) {
             Ok(config) => config::lint(&config),
             Err(error) => vec![Diagnostic::error(error.to_string(), classmate::Span::new(0, 0)).code("bad-value")],
         },

@@ -53,7 +53,7 @@ pub fn settings(
     if !tested || snapshot.slots.is_empty() {
         return Vec::new();
     }
-    let mut trials = Trials { snapshot, changed: without_slots(snapshot), job, before };
+    let mut trials = SettingTrials { snapshot, changed: without_slots(snapshot), job, before };
     match first.reason {
         Reason::UnknownGroup => {
             let unknown = UnknownGroup::of(pool, job.ad());
@@ -86,7 +86,7 @@ fn without_slots(snapshot: &Snapshot) -> Snapshot {
 }
 
 /// Cycles with changed settings.
-struct Trials<'t> {
+struct SettingTrials<'t> {
     snapshot: &'t Snapshot,
     /// The snapshot without slots, whose settings are changed.
     changed: Snapshot,
@@ -94,7 +94,7 @@ struct Trials<'t> {
     before: &'t Outcome,
 }
 
-impl Trials<'_> {
+impl SettingTrials<'_> {
     /// Jobs that get a slot only after what was changed, and only before it; none if the job does not get a slot.
     fn replayed(&mut self) -> Option<(usize, usize)> {
         let slots = copies(&self.snapshot.slots);

@@ -33,7 +33,7 @@ const DAEMONS: [&str; 16] = [
 ];
 
 /// A warning and the variable that it is about.
-type Found = Vec<(Diagnostic, String)>;
+pub(super) type Found = Vec<(Diagnostic, String)>;
 
 /// The findings about lists; `advertised` are the names, upper case, that lists put into ads.
 pub(super) fn check(config: &Config, advertised: &BTreeMap<Vec<u8>, Role>) -> Found {

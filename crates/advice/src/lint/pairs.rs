@@ -3,16 +3,13 @@
 //! In: a configuration. Out: warnings of the rule `conflicting-knobs`, each with the variable that it is about.
 
 use super::knobs::bare;
-use super::unknowns;
+use super::{lists, unknowns};
 use classmate::Diagnostic;
 use classmate_config::internal::config::setting::list_items;
 use classmate_config::{Config, Location};
 
-/// A warning and the variable that it is about.
-type Found = Vec<(Diagnostic, String)>;
-
 /// The findings about pairs of variables.
-pub(super) fn check(config: &Config) -> Found {
+pub(super) fn check(config: &Config) -> lists::Found {
     let mut pairs = Pairs { config, found: Vec::new() };
     pairs.preemption();
     pairs.negotiator();
@@ -25,7 +22,7 @@ pub(super) fn check(config: &Config) -> Found {
 
 struct Pairs<'c> {
     config: &'c Config,
-    found: Found,
+    found: lists::Found,
 }
 
 impl Pairs<'_> {

@@ -38,7 +38,7 @@ pub(super) fn in_unit(found: Diagnostic, text: &[u8], attribute: Option<&[u8]>) 
 fn compared_before(text: &[u8]) -> Option<Vec<u8>> {
     let end = text.iter().rposition(|byte| !b"<>=!".contains(byte))? + 1;
     let front = text[..end].trim_ascii_end();
-    let length = front.iter().rev().take_while(|byte| is_of_name(byte)).count();
+    let length = front.iter().rev().take_while(|byte| is_of_name(**byte)).count();
     (end < text.len()).then(|| last_name(&front[front.len() - length..]))
 }
 
@@ -46,12 +46,12 @@ fn compared_before(text: &[u8]) -> Option<Vec<u8>> {
 fn compared_after(text: &[u8]) -> Option<Vec<u8>> {
     let start = text.iter().take_while(|byte| b"<>=!".contains(byte)).count();
     let rest = text[start..].trim_ascii_start();
-    let length = rest.iter().take_while(|byte| is_of_name(byte)).count();
+    let length = rest.iter().take_while(|byte| is_of_name(**byte)).count();
     (start > 0).then(|| last_name(&rest[..length]))
 }
 
-fn is_of_name(byte: &u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"_.".contains(byte)
+fn is_of_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"_.".contains(&byte)
 }
 
 fn last_name(text: &[u8]) -> Vec<u8> {

@@ -196,7 +196,7 @@ mod tests {
     fn a_place_is_shown_with_its_line() {
         let config = Config::parse("c", b"\n  NEGOTIATOR_INTERVAL = soon").unwrap();
         let diagnostics = classmate_config::internal::config::check::check(&config);
-        let report = render(&diagnostics[0], config.sources(), Color::Off);
+        let report = render(&diagnostics[0], &SourceLines::of(config.sources()), Color::Off);
         assert!(report.contains("c:2:25"), "{report}");
         assert!(report.contains("  NEGOTIATOR_INTERVAL = soon"), "{report}");
         assert!(report.contains("^^^^"), "{report}");

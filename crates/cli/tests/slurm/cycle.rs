@@ -12,6 +12,7 @@ use classmate_pool::internal::accountant::Ungrouped;
 use classmate_pool::internal::accountant::usage::{Account, SlotInUse};
 use classmate_pool::internal::negotiate::summary::Stopped;
 use classmate_pool::internal::negotiate::{Outcome, Snapshot, negotiate};
+use classmate_pool::internal::priority::slurm::machines::enlist;
 use classmate_pool::internal::priority::slurm::{Options, SlurmFiles, SlurmSettings};
 use classmate_pool::internal::priority::{Claimant, Opening, PieInput, Policy, Waiting};
 use classmate_pool::internal::queue::Job;
@@ -270,7 +271,10 @@ fn long_run_shares_are_those_of_the_tree() {
 
 /// The causes for which each job of a pool is idle.
 fn causes(conf: &str, slots: Vec<ClassAd>, jobs: Vec<ClassAd>) -> (Snapshot, Vec<Vec<String>>) {
-    let policy = Policy::Slurm(Box::new(settings(conf, TWO, &[])));
+    let settings = settings(conf, TWO, &[]);
+    let mut slots = slots;
+    enlist(&mut slots, settings.conf(), &EvalOptions::default());
+    let policy = Policy::Slurm(Box::new(settings));
     let snapshot = Snapshot { slots, jobs, policy, now: 1000, ..Snapshot::default() };
     let ids = snapshot.jobs.iter().map(|ad| Job::new(ad, None, &snapshot.settings()).unwrap().id);
     let texts = |id| {

@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn every_fact_is_of_a_known_kind() {
-        const FIELDS: [&str; 12] = [
+        const FIELDS: [&str; 14] = [
             "ad",
             "closed",
             "codes",

@@ -34,7 +34,7 @@ mod tests {
     use classmate::internal::ad::ClassAd;
 
     /// Texts in the sources that look like attributes and are none of slots.
-    const OTHERS: [&str; 40] = [
+    const OTHERS: [&str; 45] = [
         // States, kinds and activities.
         "Busy",
         "Claimed",
@@ -49,6 +49,8 @@ mod tests {
         "Suspended",
         "Unclaimed",
         // Attributes of jobs, submitters, requests and logs.
+        "AcctGroup",
+        "AcctGroupUser",
         "ClusterId",
         "CollectorPlace",
         "HoldReason",
@@ -70,6 +72,9 @@ mod tests {
         "SubmitterUserResourcesInUse",
         "SubmittorPrio",
         "WantMatchDiagnostics",
+        // Of Slurm, for which slots are kept whole; a reason.
+        "Dependency",
+        "PartitionName",
         // Beginnings of names, and what is no attribute at all.
         "Ceiling",
         "ClassMatcher",
@@ -78,6 +83,7 @@ mod tests {
         "Request",
         "ResourcesInUseByUser",
         "ResourcesInUseByUsersGroup",
+        "True",
     ];
 
     /// Every text in the code of a file that is spelled as an attribute: `"CamelCase"`. Those in Rust's own attributes name types.

@@ -234,7 +234,7 @@ fn partition(story: &CycleTrace, pool: &PoolFacts, asked: &JobInCycle<'_>) -> Op
 }
 
 /// The sentence on a job that the policy does not serve yet.
-fn held_back(held: &HeldBack) -> Cause {
+pub(super) fn held_back(held: &HeldBack) -> Cause {
     let listed = held.listed.as_ref().map(|reason| format!(" (listed reason: {reason})")).unwrap_or_default();
     let label = match held.until {
         HeldUntil::Released => "the job is held: its priority is 0",

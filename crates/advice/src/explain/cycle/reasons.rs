@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::explain::PoolFacts;
 use crate::explain::causes::{Cause, Reason, of_match};
-use crate::explain::cycle::obstacle::{CycleObstacle, of_cycle};
+use crate::explain::cycle::obstacle::{CycleObstacle, held_back, of_cycle};
 use crate::explain::cycle::pre_cycle::PreCycleFacts;
 use crate::explain::cycle::record::OutcomeRecord;
 use crate::explain::cycle::trace::{CycleTrace, JobInCycle};
@@ -99,7 +99,8 @@ pub fn survey<'s>(
         *matches.entry((made.submitter.clone(), made.schedd.as_deref().map(<[u8]>::to_vec), made.job)).or_default() +=
             1;
     }
-    let mut equal: IndexMap<(String, Result<u32, JobId>), EqualJobs<'s>> = IndexMap::new();
+    // Of equal requests, some may not be served yet.
+    let mut equal: IndexMap<_, EqualJobs<'s>> = IndexMap::new();
     let jobs = snapshot.jobs.iter().filter_map(|ad| Job::new(ad, domain, &pool.settings));
     for job in jobs.filter(|job| job.activity == Activity::Idle && wanted(job)) {
         idle += 1;
@@ -110,7 +111,8 @@ pub fn survey<'s>(
             matched += 1;
             continue;
         }
-        let key = (submitter.clone(), record.autocluster(id).ok_or(job.id));
+        let held = pool.order.held_back(job.id).map(|held| held_back(held).label);
+        let key = (submitter.clone(), record.autocluster(id).ok_or(job.id), held);
         let known = equal.entry(key).or_insert_with(|| EqualJobs { first: job.clone(), submitter, jobs: 0 });
         known.jobs += 1;
         if job.id < known.first.id {
