@@ -36,7 +36,7 @@ use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
 use classmate::internal::syntax::view::RefScope;
 use classmate::{ClassAd, Diagnostic, Name, ParseOptions, Span};
-use classmate_config::internal::config::check::check;
+use classmate_config::internal::config::check::{check, lists_groups};
 use classmate_config::internal::config::history::{Assigned, assigned};
 use classmate_config::internal::config::knob;
 use classmate_config::internal::config::origin;
@@ -488,20 +488,9 @@ impl<'c> Linter<'c> {
         lines.any(|line| line.trim_ascii_start().starts_with(b"#"))
     }
 
-    /// Tests whether the files are a whole configuration: its root is among them.
-    fn is_whole(&self) -> bool {
-        let is_root = |source: &Source| {
-            let name = source.name.rsplit('/').next().unwrap_or_default();
-            name == "condor_config" || name == "config"
-        };
-        self.config.sources().iter().any(is_root)
-    }
-
     /// Adds the warnings of the quota division.
     fn quotas(&mut self) {
-        // A part of a configuration may leave the list of groups to the others.
-        let is_listed = self.config.definition(b"GROUP_NAMES").is_some_and(|list| list.place.is_some());
-        if !is_listed && !self.is_whole() {
+        if !lists_groups(self.config) {
             return;
         }
         let tree = GroupTree::new(&QuotaSettings::readable(self.config));

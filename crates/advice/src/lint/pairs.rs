@@ -116,7 +116,7 @@ impl Pairs<'_> {
         }
     }
 
-    /// What needs authentication, where there is none (HTCondor's `condor_secman.cpp`).
+    /// Requirements for which authentication is missing (HTCondor's `condor_secman.cpp`).
     fn security(&mut self) {
         const LEVELS: [&str; 7] = ["DEFAULT", "CLIENT", "READ", "WRITE", "DAEMON", "NEGOTIATOR", "ADMINISTRATOR"];
         let first = |text: Vec<u8>| text.trim_ascii().first().map(u8::to_ascii_uppercase);
@@ -168,9 +168,9 @@ impl Pairs<'_> {
                 "write the directory; `LOCAL_CONFIG_DIR_EXCLUDE_REGEXP` leaves files out",
             );
         }
-        let ends = |name: &[u8], start: &str| bare(name).to_ascii_uppercase().starts_with(start.as_bytes());
+        let begins = |name: &[u8], start: &str| bare(name).to_ascii_uppercase().starts_with(start.as_bytes());
         let mut routes = self.config.definitions().filter(|one| one.place.is_some() && !one.raw.is_empty());
-        let is_route = |name: &[u8]| ends(name, "JOB_ROUTER_ROUTE_") && !ends(name, "JOB_ROUTER_ROUTE_NAMES");
+        let is_route = |name: &[u8]| begins(name, "JOB_ROUTER_ROUTE_") && !begins(name, "JOB_ROUTER_ROUTE_NAMES");
         let Some(route) = routes.find(|one| is_route(one.name)) else { return };
         let name = String::from_utf8_lossy(route.name).into_owned();
         let is_routed = self.config.sources().iter().any(|source| names_router(&source.text));

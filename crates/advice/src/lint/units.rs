@@ -79,7 +79,7 @@ mod tests {
 
     use crate::lint::expression::unparsed;
 
-    /// What the fix writes in place of the number.
+    /// The text that the fix writes in place of the number.
     fn written(text: &str, attribute: Option<&str>) -> Option<String> {
         let options = ParseOptions::default();
         let error = parse_expr(text.as_bytes(), &options).unwrap_err();

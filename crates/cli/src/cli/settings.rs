@@ -125,20 +125,25 @@ impl Reading {
         if self.error.is_some() {
             return Ok(());
         }
-        let name = path.display().to_string();
         let result = if local_files {
-            self.config.read_root(&name, &Disk)
+            self.config.read_root(&path.display().to_string(), &Disk)
         } else {
-            let (mut text, marked) = read_whole(path)?;
-            if marked {
-                text.splice(..0, BYTE_ORDER_MARK.iter().copied());
-            }
-            let name = if name == "-" { "standard input" } else { name.as_str() };
-            self.config.read(name, &text, &Disk)
+            let (name, text) = named_text(path)?;
+            self.config.read(&name, &text, &Disk)
         };
         self.error = result.err();
         Ok(())
     }
+}
+
+/// The name under which a file of a configuration is read, and its text with its byte order mark.
+pub(super) fn named_text(path: &Path) -> Result<(String, Vec<u8>), Failure> {
+    let (mut text, marked) = read_whole(path)?;
+    if marked {
+        text.splice(..0, BYTE_ORDER_MARK.iter().copied());
+    }
+    let name = path.display().to_string();
+    Ok((if name == "-" { "standard input".to_owned() } else { name }, text))
 }
 
 /// The configuration that some files make, read in this order; a directory is a pool's.
@@ -248,7 +253,7 @@ pub(super) fn contents(path: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 /// The text of a file, and true if a byte order mark precedes it.
-pub(super) fn read_whole(path: &Path) -> Result<(Vec<u8>, bool), Failure> {
+fn read_whole(path: &Path) -> Result<(Vec<u8>, bool), Failure> {
     let input = input::open(path)?;
     let most = if path.is_file() { u64::MAX } else { ENDLESS };
     let mut text = Vec::new();

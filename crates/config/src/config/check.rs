@@ -55,10 +55,7 @@ pub fn check(config: &Config) -> Vec<Diagnostic> {
     found.extend(not_elif);
     let referenced = referenced(config);
     let groups = config.list("GROUP_NAMES").unwrap_or_default();
-    // A part of a configuration may leave the list to the others.
-    let is_root = |source: &Source| matches!(source.name.rsplit('/').next(), Some("condor_config" | "config"));
-    let is_listed = config.definition(b"GROUP_NAMES").is_some_and(|list| list.place.is_some());
-    let groups_known = !groups.iter().any(|name| is_open(name)) && (is_listed || config.sources().iter().any(is_root));
+    let groups_known = !groups.iter().any(|name| is_open(name)) && lists_groups(config);
     let groups: BTreeSet<Vec<u8>> = groups.iter().map(|name| name.to_ascii_uppercase()).collect();
     let mut checker = Checker {
         config,
@@ -171,6 +168,17 @@ fn daemons(config: &Config) -> BTreeSet<Vec<u8>> {
 fn match_exprs(config: &Config) -> BTreeSet<Vec<u8>> {
     let names = config.list("NEGOTIATOR_MATCH_EXPRS").unwrap_or_default();
     names.iter().map(|name| name.to_ascii_uppercase()).collect()
+}
+
+/// Tests whether the root of a configuration is among the files that were read; otherwise they are a part of one.
+pub fn has_root(config: &Config) -> bool {
+    let is_root = |source: &Source| matches!(source.name.rsplit('/').next(), Some("condor_config" | "config"));
+    config.sources().iter().any(is_root)
+}
+
+/// Tests whether the list of groups is known: a part of a configuration may leave it to the others.
+pub fn lists_groups(config: &Config) -> bool {
+    config.definition(b"GROUP_NAMES").is_some_and(|list| list.place.is_some()) || has_root(config)
 }
 
 struct Checker<'c> {

@@ -5,7 +5,7 @@
 use crate::explain::PoolFacts;
 use crate::explain::causes::{Cause, Reason};
 use classmate::ClassAd;
-use classmate::internal::builtin::near::{allowance, distance};
+use classmate::internal::builtin::near::closest;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 
 /// A group that is not in `GROUP_NAMES`.
@@ -38,9 +38,8 @@ impl UnknownGroup {
         if tree.is_empty() || tree.find(name.as_bytes()).is_some() {
             return None;
         }
-        let near = |known: &[u8]| Some((distance(name.as_bytes(), known, allowance(name.as_bytes()))?, known.to_vec()));
-        let similar = tree.names().into_iter().filter_map(near).min();
-        let similar = similar.map(|(_, known)| String::from_utf8_lossy(&known).into_owned());
+        let similar = closest(name.as_bytes(), tree.names());
+        let similar = similar.map(|known| String::from_utf8_lossy(known).into_owned());
         Some(UnknownGroup { name: name.to_owned(), user: user.to_owned(), similar })
     }
 

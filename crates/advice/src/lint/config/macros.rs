@@ -8,6 +8,7 @@ use crate::lint::knobs::bare;
 use classmate::Diagnostic;
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
+use classmate_config::internal::config::check::has_root;
 use classmate_config::internal::config::knob;
 use classmate_config::{Definition, Location};
 
@@ -108,7 +109,7 @@ impl Linter<'_> {
 
     /// Reports each undefined macro once. Files that are only a part of a configuration may leave it to the others.
     pub(super) fn undefined_macros(&mut self) {
-        let whole = self.is_whole();
+        let whole = has_root(self.config);
         for (found, knobs) in std::mem::take(&mut self.undefined).into_values() {
             let define = found.help.clone().unwrap_or_default();
             let others = knobs[1..].iter().filter(|knob| **knob != knobs[0]).collect::<BTreeSet<_>>().len();

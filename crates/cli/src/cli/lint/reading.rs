@@ -5,9 +5,9 @@
 
 use std::path::PathBuf;
 
-use crate::cli::settings::{of_pool, read_whole};
+use crate::cli::settings::{named_text, of_pool};
 use crate::cli::{Failure, language};
-use classmate_config::internal::config::{BYTE_ORDER_MARK, Disk};
+use classmate_config::internal::config::Disk;
 use classmate_config::{Config, ConfigError, Context, FileError, Files, Output};
 
 /// A configuration and the errors that refuse it, at most one of each file.
@@ -23,13 +23,8 @@ pub(super) fn read(paths: &[PathBuf]) -> Result<CheckedConfig, Failure> {
     for path in paths {
         let files = if path.is_dir() { of_pool(path)? } else { vec![path.clone()] };
         for file in files {
-            let (mut text, marked) = read_whole(&file)?;
-            if marked {
-                text.splice(..0, BYTE_ORDER_MARK.iter().copied());
-            }
-            let name = file.display().to_string();
-            let name = if name == "-" { "standard input" } else { name.as_str() };
-            reading.errors.extend(reading.config.read(name, &text, &CheckedFiles).err());
+            let (name, text) = named_text(&file)?;
+            reading.errors.extend(reading.config.read(&name, &text, &CheckedFiles).err());
         }
     }
     Ok(reading)

@@ -14,7 +14,7 @@ use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
-use classmate::{Name, Semantics};
+use classmate::{Expr, Name, Semantics};
 
 /// The words of `SEC_<level>_AUTHENTICATION` and the like; HTCondor reads the first letter.
 const WISHES: [&str; 10] = ["REQUIRED", "PREFERRED", "OPTIONAL", "NEVER", "YES", "NO", "TRUE", "FALSE", "T", "F"];
@@ -179,9 +179,7 @@ impl Checker<'_> {
 
     /// The fault of a number that refers to macros without `$( )`: numbers are computed without an ad.
     pub(super) fn calculated(&self, upper: &str, value: &str) -> Option<Problem> {
-        let options =
-            ParseOptions { quoting: Quoting::Old, semantics: self.config.semantics(), ..ParseOptions::default() };
-        let expr = parse_expr(value.as_bytes(), &options).ok()?;
+        let expr = parsed(value.as_bytes(), self.config.semantics())?;
         let tree = expr.tree();
         let is_macro = |name: &Name| self.config.definition(name.folded()).is_some();
         let name = tree.references(expr.root()).map(|reference| reference.name).find(is_macro)?;
@@ -196,9 +194,7 @@ impl Checker<'_> {
         upper: &str,
         value: &str,
     ) -> Option<(String, &'static str, &'static str)> {
-        let options =
-            ParseOptions { quoting: Quoting::Old, semantics: self.config.semantics(), ..ParseOptions::default() };
-        let expr = parse_expr(value.as_bytes(), &options).ok()?;
+        let expr = parsed(value.as_bytes(), self.config.semantics())?;
         match (kind, expr.node()) {
             (KnobKind::Integer(..), Node::Literal(Literal::Real(number))) if *number != 0.0 && number.abs() < 1.0 => {
                 Some((format!("`{upper}` is an integer: `{value}` counts as 0"), "write a whole number", "bad-value"))
@@ -255,9 +251,13 @@ impl Checker<'_> {
 
 /// Returns true for an expression that refers to attributes, and is more than a word.
 pub(super) fn is_expression(value: &[u8], semantics: Semantics) -> bool {
-    let options = ParseOptions { quoting: Quoting::Old, semantics, ..ParseOptions::default() };
-    let Ok(expr) = parse_expr(value, &options) else { return false };
-    expr.tree().nodes.len() > 1 && expr.tree().references(expr.root()).next().is_some()
+    parsed(value, semantics)
+        .is_some_and(|expr| expr.tree().nodes.len() > 1 && expr.tree().references(expr.root()).next().is_some())
+}
+
+/// A value as an expression, if it is one.
+fn parsed(value: &[u8], semantics: Semantics) -> Option<Expr> {
+    parse_expr(value, &ParseOptions { quoting: Quoting::Old, semantics, ..ParseOptions::default() }).ok()
 }
 
 /// A name without the prefix of a daemon and a local name.

@@ -345,7 +345,8 @@ pub fn held_back(facts: AdReader<'_>, now: i64) -> Option<HeldBack> {
     Some(HeldBack { until, listed })
 }
 
-fn held_until(facts: AdReader<'_>, now: i64) -> Option<HeldUntil> {
+/// As [`held_back`], without the reason that Slurm lists.
+pub fn held_until(facts: AdReader<'_>, now: i64) -> Option<HeldUntil> {
     if facts.integer(*STATUS) == Some(HELD) || facts.integer(*DIRECT) == Some(0) {
         return Some(HeldUntil::Released);
     }
@@ -369,7 +370,7 @@ pub fn is_listed(facts: AdReader<'_>, flags: PriorityFlags, now: i64) -> bool {
         && if flags.accrue_always {
             facts.integer("SlurmPriority") != Some(0) && submitted()
         } else {
-            held_back(facts, now).is_none()
+            held_until(facts, now).is_none()
         }
 }
 

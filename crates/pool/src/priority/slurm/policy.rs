@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use hashbrown::HashMap;
 
 use super::billing::billing;
-use super::candidate::{Requester, SlurmJob, Standpoint, held_back, partitions, qos_of};
+use super::candidate::{Requester, SlurmJob, Standpoint, held_until, partitions, qos_of};
 use super::factor::recomputed;
 use super::ledger::{Running, UsageLedger};
 use super::machines::{partitions_of, plain_tres};
@@ -283,7 +283,7 @@ impl PriorityPolicy for SlurmPriority {
     }
 
     fn holds_back(&self, job: &ClassAd) -> bool {
-        held_back(AdReader::of(job, &self.evaluation), self.evaluation.now).is_some()
+        held_until(AdReader::of(job, &self.evaluation), self.evaluation.now).is_some()
     }
 
     fn begin(&self, claimants: &[Claimant], waiting: &dyn Waiting, deal: &PieInput) -> Box<dyn Turns> {
