@@ -103,7 +103,7 @@ pub enum Stroke {
 /// A line of a plot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
-    /// Its name in the legend; empty: it is not in it.
+    /// Its name in the legend.
     pub name: String,
     /// Its colour, from 0.
     pub color: usize,
@@ -111,6 +111,9 @@ pub struct Line {
     pub stroke: Stroke,
     /// Its points from left to right; none: the line is broken there.
     pub points: Vec<Option<(f64, f64)>>,
+    /// The values aimed at, at the same places; empty if there are none. They are a dashed line, and the band between the
+    /// two lines is shaded.
+    pub target: Vec<Option<(f64, f64)>>,
 }
 
 /// Bars of one kind: one in each place of the axis.
@@ -228,25 +231,23 @@ impl Plot {
                 escaped(mark)
             );
         }
+        let place = |(at, value): (f64, f64)| (across(at), self.up(value));
         for line in lines {
-            let mut path = String::new();
-            let mut broken = true;
-            for (place, point) in line.points.iter().enumerate() {
-                if let Some((at, value)) = point {
-                    let letter = if broken { 'M' } else { 'L' };
-                    let _ = write!(path, "{letter}{:.1} {:.1}", across(*at), self.up(*value));
-                    // A point by itself is a dot.
-                    if broken && line.points.get(place + 1).is_none_or(Option::is_none) {
-                        path.push_str("h0.1");
-                    }
-                }
-                broken = point.is_none();
+            let band = band(&line.points, &line.target, place);
+            if !band.is_empty() {
+                let color = line.color.min(COLORS - 1);
+                let _ = writeln!(text, "<path class=\"band\" d=\"{band}\" style=\"fill: var(--c{color})\"/>");
             }
-            let _ = writeln!(text, "<path d=\"{path}\" {}/>", style(line.color, line.stroke));
+        }
+        for line in lines {
+            let drawn = [(&line.points, line.stroke), (&line.target, Stroke::Dashed)];
+            for (points, stroke) in drawn.into_iter().filter(|(points, _)| !points.is_empty()) {
+                let _ = writeln!(text, "<path d=\"{}\" {}/>", path(points, place), style(line.color, stroke));
+            }
         }
         let key =
             |line: &Line| (line.name.clone(), format!("<path d=\"M0 10H32\" {}/>", style(line.color, line.stroke)));
-        lines.iter().filter(|line| !line.name.is_empty()).map(key).collect()
+        lines.iter().map(key).collect()
     }
 
     fn bars(&self, text: &mut String, label: &str, names: &[String], bars: &[Bars]) -> Vec<(String, String)> {
@@ -293,6 +294,44 @@ impl Plot {
     }
 }
 
+/// The path through the points.
+fn path(points: &[Option<(f64, f64)>], place: impl Fn((f64, f64)) -> (f64, f64)) -> String {
+    let mut path = String::new();
+    let mut broken = true;
+    for (at, point) in points.iter().enumerate() {
+        if let Some((x, y)) = point.map(&place) {
+            let letter = if broken { 'M' } else { 'L' };
+            let _ = write!(path, "{letter}{x:.1} {y:.1}");
+            // A point by itself is a dot.
+            if broken && points.get(at + 1).is_none_or(Option::is_none) {
+                path.push_str("h0.1");
+            }
+        }
+        broken = point.is_none();
+    }
+    path
+}
+
+/// The area between two lines, where both have points next to each other.
+fn band(
+    points: &[Option<(f64, f64)>],
+    target: &[Option<(f64, f64)>],
+    place: impl Fn((f64, f64)) -> (f64, f64),
+) -> String {
+    let pairs: Vec<_> = points.iter().zip(target).map(|(point, target)| Some(((*point)?, (*target)?))).collect();
+    let mut area = String::new();
+    for run in pairs.split(Option::is_none).filter(|run| run.len() > 1) {
+        let there = run.iter().flatten().map(|(point, _)| *point);
+        let back = run.iter().flatten().rev().map(|(_, target)| *target);
+        for (at, (x, y)) in there.chain(back).map(&place).enumerate() {
+            let letter = if at == 0 { 'M' } else { 'L' };
+            let _ = write!(area, "{letter}{x:.1} {y:.1}");
+        }
+        area.push('Z');
+    }
+    area
+}
+
 fn style(color: usize, stroke: Stroke) -> String {
     let color = color.min(COLORS - 1);
     let dashes = if stroke == Stroke::Dashed { "; stroke-dasharray: 5 4; stroke-width: 1.3" } else { "" };
@@ -316,6 +355,22 @@ mod tests {
     }
 
     #[test]
+    fn a_band_is_between_two_lines_where_both_are() {
+        let points = |values: [Option<f64>; 6]| -> Vec<Option<(f64, f64)>> {
+            values.into_iter().enumerate().map(|(at, value)| Some((at as f64, value?))).collect()
+        };
+        let line = points([Some(1.0), Some(2.0), Some(3.0), None, Some(4.0), Some(5.0)]);
+        let target = points([None, Some(8.0), Some(9.0), Some(7.0), Some(6.0), None]);
+        // Both have values at 1 and 2; at 4 there is no place beside it.
+        let place = |(x, y)| (10.0 * x, y);
+        assert_eq!(band(&line, &target, place), "M10.0 2.0L20.0 3.0L20.0 9.0L10.0 8.0Z");
+        assert_eq!(band(&line, &[], place), "");
+        assert_eq!(path(&target, place), "M10.0 8.0L20.0 9.0L30.0 7.0L40.0 6.0");
+        let alone = points([Some(1.0), None, None, None, None, Some(2.0)]);
+        assert_eq!(path(&alone, place), "M0.0 1.0h0.1M50.0 2.0h0.1");
+    }
+
+    #[test]
     fn numbers_are_short() {
         let found = [0.0, 0.25, 9500.0, 12_500.0, 3e6, 2e9].map(|number| short(number, number));
         assert_eq!(found, ["0", "0.25", "9500", "12.5k", "3M", "2G"]);
@@ -334,7 +389,7 @@ mod tests {
     #[test]
     fn a_line_is_broken_where_there_is_no_point() {
         let points = vec![Some((0.0, 0.0)), Some((1.0, 1.0)), None, Some((2.0, 0.0))];
-        let line = Line { name: "<a>".to_owned(), color: 99, stroke: Stroke::Dashed, points };
+        let line = Line { name: "<a>".to_owned(), color: 99, stroke: Stroke::Dashed, points, target: Vec::new() };
         let marks = Marks::Lines(Axis::ending("days", 2.0), vec![line]);
         let plot = Plot { title: "t".to_owned(), note: "n".to_owned(), y: Axis::percent("share (%)", 1.0), marks };
         let text = plot.figure();

@@ -34,6 +34,7 @@ fn over_time(runs: &[Named<'_>], title: &str, note: &str, y: Axis, value: fn(&Ti
         color,
         stroke: Stroke::Solid,
         points: clock.points(run, |step| Some(step.map_or(0.0, value))),
+        target: Vec::new(),
     };
     let lines = runs.iter().enumerate().map(line).collect();
     let note = format!("{note}, {}.", means(runs));
@@ -127,7 +128,7 @@ pub(super) fn distribution(runs: &[Named<'_>], who: Option<(Whose, &str)>) -> Pl
         let count = waits.len().saturating_sub(1).max(1) as f64;
         let point = |(at, wait): (usize, &f64)| Some((across(*wait), at as f64 / count));
         let points = waits.iter().enumerate().map(point).collect();
-        Line { name: (*name).to_owned(), color, stroke: Stroke::Solid, points }
+        Line { name: (*name).to_owned(), color, stroke: Stroke::Solid, points, target: Vec::new() }
     };
     let lines: Vec<Line> = runs.iter().enumerate().map(line).collect();
     let ends = lines.iter().flat_map(|line| line.points.iter().flatten()).map(|(at, _)| *at);
@@ -172,12 +173,14 @@ pub(super) fn shares((name, run): Named<'_>, whose: Whose, names: &[String]) -> 
         color,
         stroke,
         points: clock.points(run, |step| step.and_then(of)),
+        target: Vec::new(),
     };
     let used = |step: &TimeStep| !step.shares.is_empty();
     let mut lines = Vec::new();
     for (color, who) in names.iter().enumerate() {
         let own = |step: &TimeStep| used(step).then(|| parts(step).get(who).copied().unwrap_or(0.0));
-        lines.push(line(who, color, Stroke::Solid, &own));
+        let target = clock.points(run, |step| step.and_then(|step| given(step).get(who).copied()));
+        lines.push(Line { target, ..line(who, color, Stroke::Solid, &own) });
     }
     let others = all.iter().filter(|line| line.jobs > 0 && !names.contains(&line.name)).count();
     if others > 0 {
@@ -187,14 +190,13 @@ pub(super) fn shares((name, run): Named<'_>, whose: Whose, names: &[String]) -> 
         };
         lines.push(line(&format!("{others} others"), COLORS - 1, Stroke::Solid, &own));
     }
-    for (color, who) in names.iter().enumerate() {
-        lines.push(line("", color, Stroke::Dashed, &|step| given(step).get(who).copied()));
-    }
     lines.push(line("entitled share", COLORS - 1, Stroke::Dashed, &|_| None));
     let title = if name.is_empty() { format!("Shares of {of}") } else { format!("Shares of {of}: {name}") };
     let means = means(&[(name, run)]);
-    let note =
-        format!("Fraction of the cores in use, {means}. Dashed: entitled share of the pool while jobs were queued.");
+    let note = format!(
+        "Fraction of the cores in use, {means}. Dashed: entitled share of the pool while jobs were queued; shaded: the \
+         distance from it."
+    );
     Plot { title, note, y: Axis::percent("share (%)", 1.0), marks: Marks::Lines(clock.axis, lines) }
 }
 
