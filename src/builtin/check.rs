@@ -1,7 +1,8 @@
 //! Expressions that parse but probably do not mean what their author wanted.
 //!
 //! In: a parsed expression with places, and its text. Out: warnings. Nothing here changes what an expression
-//! evaluates to; an unknown function, for example, is an error value when it is called.
+//! evaluates to; an unknown function, for example, is an error value when it is called. One file: a list of rules, each a
+//! function of one node.
 
 use crate::builtin::find;
 use crate::builtin::near::{foreign, nearest};

@@ -2,7 +2,7 @@
 //! daemons everywhere.
 //!
 //! The pool is that of `tests/pool/pool.sh`. The test does not download HTCondor: it is skipped unless `tests/differential/pool.sh`
-//! has unpacked it before, as `.ci/run` does.
+//! has unpacked it before, as `.ci/run` does. One file, because all tests share the pool and the way in which it is read.
 #![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a test may panic, and says why it is skipped")]
 
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! The configuration of a pool in two versions.
 //!
 //! In: a configuration as one version reads it. Out: expressions that change their meaning, and defaults and variables that
-//! change.
+//! change. One file: almost half of it is tests.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,8 @@
 //! The upgrade of ads and of a pool from one version to another.
 //!
 //! In: files as text, and snapshots as each version reads them. Out: expressions that change their meaning, defaults and
-//! variables that change, changes of the negotiator, and the matches of a cycle that differ.
+//! variables that change, changes of the negotiator, and the matches of a cycle that differ. One file, because all
+//! comparisons fill the same record.
 
 use std::collections::HashMap;
 
