@@ -862,7 +862,7 @@ fn a_group_whose_slots_weigh_more_than_its_requests_is_limited_by_its_quota() {
     assert_eq!(
         found.causes[0].text,
         "group phys.cms has reached its quota: quota 10, limit 10, in use 8, requested 5; its slots weigh more than the 5 \
-         requested; the lightest matching slot has weight 4"
+         requested; the lightest unclaimed matching slot has weight 4"
     );
     assert_eq!(found.causes[0].label, "group phys.cms has reached its quota");
     let outcome = classmate_pool::internal::negotiate::negotiate(&snapshot).unwrap();
@@ -1205,4 +1205,76 @@ fn only_jobs_that_get_a_slot_found_none_before() {
     let moved: Vec<(&str, &str, &str)> =
         found.reasons.iter().map(|one| (one.name.as_str(), one.before.as_str(), one.after.as_str())).collect();
     assert_eq!(moved, [("1.0", "no match found", "PREEMPTION_REQUIREMENTS == False")]);
+}
+
+/// A job of a snapshot, explained with the cycle.
+fn explained_in_cycle(snapshot: &Snapshot, id: &str) -> Explanation {
+    let snapshot = Box::leak(Box::new(snapshot.clone()));
+    classmate_advice::explain_job(snapshot, id.parse().unwrap()).unwrap().unwrap()
+}
+
+/// What `SIGNIFICANT_ATTRIBUTES` of the recorded cycles r10, r2050 and r5172 does: the attributes that it leaves out are undefined
+/// to slots (`docs/reference/negotiation.md` 8.3), although the job has them.
+#[test]
+fn attributes_that_requests_leave_out_are_the_first_cause_and_are_added() {
+    let slot = |name: &str, start: &str| {
+        ad(&format!("[Name = \"{name}\"; State = \"Unclaimed\"; Cpus = 1; Memory = 100; Requirements = {start}]"))
+    };
+    let job = ad(
+        "[ClusterId = 1; ProcId = 0; JobStatus = 1; JobUniverse = 5; Owner = \"a\"; User = \"a@x\"; RequestCpus = 1; \
+                  RequestDisk = 5; Dept = \"phys\"; Unused = 1; Requirements = TARGET.Memory > 0]",
+    );
+    let strict = "TARGET.RequestCpus <= Cpus && TARGET.Dept == \"phys\"";
+    let mut snapshot = Snapshot {
+        slots: vec![slot("s1", strict), slot("s2", strict)],
+        jobs: vec![job],
+        config: Config::parse("c", b"SIGNIFICANT_ATTRIBUTES = Requirements, Rank, RequestDisk\n").unwrap(),
+        ..Snapshot::default()
+    };
+    let found = explained_in_cycle(&snapshot, "1.0");
+    let text =
+        "SIGNIFICANT_ATTRIBUTES leaves out `Dept`, `RequestCpus`, which all 2 matching slots require of requests";
+    assert_eq!((found.matching, found.causes.len(), &*found.causes[0].text), (2, 1, text));
+    let lines: Vec<&str> = found.settings.iter().flat_map(|one| &one.lines).map(String::as_str).collect();
+    assert_eq!(lines, ["SIGNIFICANT_ATTRIBUTES = Requirements, Rank, RequestDisk, Dept, RequestCpus"]);
+    // The setting that is proposed gives it a slot; without one of the attributes it has none.
+    for (setting, matches) in
+        [(lines[0].to_owned(), 1), (format!("{}, Dept", lines[0].replace(", Dept, RequestCpus", "")), 0)]
+    {
+        let mut changed = snapshot.clone();
+        changed.config.add("more", setting.as_bytes()).unwrap();
+        assert_eq!(
+            classmate_pool::internal::negotiate::negotiate(&changed).unwrap().matches.len(),
+            matches,
+            "{setting}"
+        );
+    }
+    // Attributes that are removed, by name or by a pattern, are told with the setting that does it.
+    for (setting, line) in [
+        ("REMOVE_SIGNIFICANT_ATTRIBUTES = Dept, Other", "REMOVE_SIGNIFICANT_ATTRIBUTES = Other"),
+        ("REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX = ^De", "ADD_SIGNIFICANT_ATTRIBUTES = Dept"),
+    ] {
+        snapshot.config = Config::parse("c", setting.as_bytes()).unwrap();
+        let found = explained_in_cycle(&snapshot, "1.0");
+        let name = setting.split(" =").next().unwrap();
+        assert_eq!(
+            found.causes[0].text,
+            format!("{name} leaves out `Dept`, which all 2 matching slots require of requests")
+        );
+        assert_eq!(found.settings.iter().flat_map(|one| &one.lines).collect::<Vec<_>>(), [line]);
+    }
+    // Requests that are whole job ads have all attributes, and a slot that wants none of them takes the job.
+    snapshot.config.add("more", b"NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE = 1\n").unwrap();
+    assert_eq!(explained_in_cycle(&snapshot, "1.0").causes[0].label, "matched");
+    snapshot.config = Config::parse("c", b"SIGNIFICANT_ATTRIBUTES = Requirements\n").unwrap();
+    snapshot.slots[1] = slot("s2", "true");
+    assert_eq!(explained_in_cycle(&snapshot, "1.0").causes[0].label, "matched");
+}
+
+#[test]
+fn what_the_negotiator_sets_is_not_proposed() {
+    let slot = ad("[Name = \"s\"; Requirements = TARGET.SubmitterGroup == \"phys\" || TARGET.Dept == \"phys\"]");
+    let (_, found) = explained(&ad("[Dept = \"chem\"; Requirements = true]"), vec![slot]);
+    let names: Vec<&str> = found.suggestions.iter().flat_map(|one| &one.changes).map(|one| &*one.attribute).collect();
+    assert!(names.contains(&"Dept") && !names.contains(&"SubmitterGroup"), "{names:?}");
 }

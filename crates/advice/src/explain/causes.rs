@@ -53,6 +53,8 @@ pub enum Reason {
     Unsatisfied,
     /// Slots that the job accepts reject it.
     Refused,
+    /// Slots require attributes that are not significant, so that the requests of the job do not have them.
+    NotSent,
     /// The group that the job names does not exist, and the one that it belongs to instead has used its allocation.
     UnknownGroup,
     /// The group has used its allocation or reached its quota.
@@ -90,6 +92,7 @@ impl Reason {
             Reason::NotTogether => "no slot satisfies all conditions of the job",
             Reason::Unsatisfied => "few slots satisfy the conditions of the job",
             Reason::Refused => "slots reject the job",
+            Reason::NotSent => "slots require attributes that are not significant",
             Reason::UnknownGroup => "the group does not exist",
             Reason::GroupQuota => "the group has used its allocation",
             Reason::Share => "submitter limit reached",

@@ -10,9 +10,11 @@ use crate::explain::cycle::trace::CycleTrace;
 use crate::explain::job_view::JobView;
 use crate::explain::names::MissingAttribute;
 use crate::explain::repair::nearest::{NearSlots, nearest};
-use crate::explain::repair::suggestion::{Change, Suggestion};
+use crate::explain::repair::suggestion::{Change, Changed, Suggestion};
 use crate::explain::slot_classes::{Policy, SlotClass};
 use crate::explain::tested_setting::TestedSetting;
+use classmate::Name;
+use classmate_pool::internal::queue::significant::STANDING;
 
 /// Slots that have the same requirements, and what they say of the job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -83,6 +85,11 @@ impl JobView<'_> {
         let mut policies: Vec<SlotPolicy> = self.classes.policies.iter().map(|policy| self.policy(policy)).collect();
         policies.sort_by_key(|policy| std::cmp::Reverse(policy.slots - policy.accepting));
         let (nearest, mut suggestions) = nearest(self);
+        // The negotiator replaces these in every request.
+        let is_replaced = |change: &Change| {
+            change.of == Changed::Job && STANDING.iter().any(|name| *name == Name::new(&change.attribute))
+        };
+        suggestions.retain(|tried| !tried.suggestion.changes.iter().any(is_replaced));
         if let ServiceOrder::Jobs { .. } = &*self.pool.order {
             // The policy adds the condition on partitions, which is in no file of the user.
             let names = |text: &String| text.contains(PARTITION);

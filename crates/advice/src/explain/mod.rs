@@ -27,7 +27,7 @@ pub use crate::explain::explanation::{Explanation, SlotPolicy};
 use classmate::internal::threads;
 use classmate::{ClassAd, EvalOptions, Name};
 use classmate_pool::internal::negotiate::rules::Rules;
-use classmate_pool::internal::pool::Slot;
+use classmate_pool::internal::pool::{Slot, State};
 use classmate_pool::internal::queue::Job;
 use classmate_pool::{PreparedPool, Snapshot};
 
@@ -37,6 +37,8 @@ pub struct SlotFacts {
     pub name: String,
     /// Its present or next user.
     pub user: Option<String>,
+    /// True if it is claimed, also without a user, as a partitionable slot can be.
+    pub claimed: bool,
     /// Its weight.
     pub weight: f64,
     /// The reason the cycle does not consider it; none if it does.
@@ -74,6 +76,7 @@ impl<'p> PoolFacts<'p> {
         let facts = |slot: &Slot| SlotFacts {
             name: slot.name.to_string(),
             user: slot.user.as_ref().map(ToString::to_string),
+            claimed: slot.state == State::Claimed,
             weight: slot.weight,
             exclusion: rules.trim.exclusion(slot, &settings),
         };

@@ -145,7 +145,7 @@ impl<'j> BeforeCycle<'j> {
     pub fn of(pool: &PoolFacts<'_>, subject: &'j ExplainedJob, asker: &'j PreparedJob) -> Self {
         let view = JobView::of(pool, &asker.ad);
         let submitter = subject.submitter();
-        let facts = PreCycleFacts::of(&view, &submitter);
+        let facts = PreCycleFacts::of(&view, &submitter, &asker.unsent);
         BeforeCycle { explanation: view.explanation(subject.id.to_string(), submitter), facts, subject, asker }
     }
 
@@ -171,9 +171,9 @@ impl<'j> BeforeCycle<'j> {
             explanation.causes.splice(0..0, causes);
         }
         for suggestion in &mut explanation.suggestions {
-            let free = |facts: &SlotFacts| facts.user.is_none() && facts.exclusion.is_none();
             let facts = suggestion.won_slots.iter().map(|at| &pool.of_slots[*at as usize]);
-            suggestion.unclaimed = facts.filter(|facts| free(facts) && record.taker(&facts.name).is_none()).count();
+            let is_won = |facts: &&SlotFacts| facts.exclusion.is_none() && record.is_unclaimed(facts);
+            suggestion.unclaimed = facts.filter(is_won).count();
         }
         // Of equal suggestions those that win unclaimed slots come first.
         let is_equal = |a: &Suggestion, b: &Suggestion| {

@@ -48,9 +48,9 @@ pub fn settings(
     explanation: &Explanation,
 ) -> Vec<TestedSetting> {
     let (Some(first), Some(story)) = (explanation.causes.first(), &explanation.cycle) else { return Vec::new() };
-    let tested =
-        [Reason::UnknownGroup, Reason::GroupQuota, Reason::ConcurrencyLimit, Reason::Ceiling].contains(&first.reason);
-    if !tested || snapshot.slots.is_empty() {
+    let of_settings =
+        [Reason::NotSent, Reason::UnknownGroup, Reason::GroupQuota, Reason::ConcurrencyLimit, Reason::Ceiling];
+    if !of_settings.contains(&first.reason) || snapshot.slots.is_empty() {
         return Vec::new();
     }
     let mut trials = SettingTrials { snapshot, changed: without_slots(snapshot), job, before };
@@ -59,6 +59,7 @@ pub fn settings(
             let unknown = UnknownGroup::of(pool, job.ad());
             unknown.and_then(|unknown| trials.group(&unknown)).into_iter().collect()
         }
+        Reason::NotSent => story.unsent.as_ref().and_then(|unsent| trials.tried(&unsent.changes)).into_iter().collect(),
         Reason::GroupQuota => story.group.as_ref().map_or_else(Vec::new, |group| trials.quotas(group)),
         Reason::ConcurrencyLimit => trials.limits(story).into_iter().collect(),
         Reason::Ceiling => trials.ceiling(story).into_iter().collect(),

@@ -19,7 +19,7 @@ use classmate_advice::internal::explain::replay::{self, ExplainedJob};
 use classmate_advice::internal::explain::{find, slot};
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::queue::Job;
-use classmate_pool::{CycleOptions, Policy, PreparedPool, Snapshot, negotiate};
+use classmate_pool::{CycleOptions, JobId, Policy, PreparedPool, Snapshot, negotiate};
 
 /// Explain why a job or slot is idle, or derive a share or quota.
 ///
@@ -68,7 +68,7 @@ pub(super) struct ExplainArguments {
 #[derive(clap::Args, Debug)]
 #[group(required = true, multiple = false)]
 struct About {
-    /// Explain why a job is idle: a job ID, or an expression that selects the first job for which it is true
+    /// Explain why a job is idle: a job ID, a `GlobalJobId`, or an expression that selects the first job for which it is true
     #[arg(long, value_name = "ID|EXPR")]
     job: Option<String>,
     /// Explain what would happen to the first job of a submit file (`-` for standard input)
@@ -213,6 +213,12 @@ fn nothing(what: &str, name: &str, known: &[String]) -> Failure {
     }
 }
 
+/// Tests if a text is a `GlobalJobId`: the access point, the ID and the time of submission, which no expression has.
+fn is_global(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('#').collect();
+    matches!(parts[..], [_, id, time] if id.parse::<JobId>().is_ok() && time.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
 /// The job to explain.
 fn subject(snapshot: &Snapshot, wanted: &str, streams: Streams) -> Result<ExplainedJob, Failure> {
     let text = wanted.trim();
@@ -228,10 +234,13 @@ fn subject(snapshot: &Snapshot, wanted: &str, streams: Streams) -> Result<Explai
                 let place = job.schedd.as_ref().map_or_else(|| "an unknown one".to_owned(), |name| format!("`{name}`"));
                 complain(&format!(
                     "note: several access points have a job {whole}; this explains the one of {place}; for another: \
-                     --job 'GlobalJobId == \"{name}\"'"
+                     --job '{name}'"
                 ));
             }
             found
+        }
+        None if is_global(text) => {
+            find(snapshot, |_, ad| ad.eval_string("GlobalJobId").is_some_and(|global| global == text))
         }
         None => {
             let expr = parsed(text, "--job", streams)?;

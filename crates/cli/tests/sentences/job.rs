@@ -11,6 +11,7 @@ use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::{Name, Value};
 use classmate_advice::internal::explain::Explanation;
+use classmate_advice::internal::explain::causes::Reason;
 use classmate_advice::internal::explain::repair::suggestion::{Change, Changed, Suggestion};
 use classmate_cli::report::Color;
 use classmate_cli::report::explain::{self as text, ShownParts};
@@ -19,7 +20,7 @@ use classmate_pool::JobId;
 use classmate_pool::internal::negotiate::outcome::{Negotiation, Rejected};
 use classmate_pool::internal::negotiate::prepared::{OfferedJob, PreparedJob};
 use classmate_pool::internal::negotiate::{Outcome, PreparedPool, Snapshot};
-use classmate_pool::internal::pool::Slot;
+use classmate_pool::internal::pool::{Slot, State};
 
 use super::template::{Checked, check, fit, number, same, singular};
 use super::{quota, setting};
@@ -142,7 +143,19 @@ impl JobCase<'_> {
     }
 
     fn is_free(&self, slot: &Slot) -> bool {
-        slot.user.is_none() && self.played.taker(&slot.name.to_string()).is_none()
+        slot.user.is_none() && slot.state != State::Claimed && self.played.taker(&slot.name.to_string()).is_none()
+    }
+
+    /// The weight of the lightest slot, and which: of those that were offered and are free, if there are any.
+    fn lightest(&self, usable: &[&Slot]) -> (f64, &'static str) {
+        let lightest = |slots: &mut dyn Iterator<Item = f64>| slots.reduce(f64::min);
+        let free = |slot: &&&Slot| self.is_free(slot) && !self.exclusion(slot);
+        let all = || lightest(&mut usable.iter().map(|slot| slot.weight)).unwrap_or(f64::INFINITY);
+        let unclaimed = lightest(&mut usable.iter().filter(free).map(|slot| slot.weight));
+        unclaimed.map_or_else(
+            || (all(), "matching slot has weight "),
+            |weight| (weight, "unclaimed matching slot has weight "),
+        )
     }
 
     /// The last rejection of a request of the submitter that is equal to the job's.
@@ -209,8 +222,30 @@ impl JobCase<'_> {
 
     /// That the causes are those that block something, of a job that matches no slot.
     fn causes(&self) -> Checked {
-        let matching = self.matching().len();
+        let usable = self.matching();
+        let matching = usable.len();
         check(self.found.matching == matching, "matching slots")?;
+        // What keeps a waiting job from slots that nobody uses is named.
+        let is_heavy = self.rejection().is_some_and(|one| one.slots.over_limit > 0);
+        let first = self.found.causes.first().map(|cause| cause.reason);
+        let waits = !matches!(
+            first,
+            Some(Reason::Matched | Reason::NotIdle | Reason::Displaced | Reason::HeldBack | Reason::LeftOut) | None
+        );
+        if is_heavy && waits && self.lightest(&usable).1.starts_with("unclaimed") {
+            let of_limits = matches!(
+                first,
+                Some(
+                    Reason::GroupQuota
+                        | Reason::Share
+                        | Reason::Ceiling
+                        | Reason::ConcurrencyLimit
+                        | Reason::NotSent
+                        | Reason::UnknownGroup
+                )
+            );
+            check(of_limits, "the limit is not named beside unclaimed slots")?;
+        }
         // Two conditions, or all, that are never true together need not block anything each.
         let of_match = self.found.causes.iter().filter(|cause| {
             let is_of_one = ["satisfy", "satisfies `", "reject", "not have Requirements"];
@@ -399,6 +434,39 @@ impl JobCase<'_> {
         self.of_cycle(text, &usable)
     }
 
+    /// That slots match the job, and neither its requests nor these with all but one of some attributes.
+    fn unsent(&self, names: &str, which: &str, usable: &[&Slot]) -> Checked {
+        let names: Vec<&str> = names.split(", ").map(|name| name.trim_matches('`')).collect();
+        let queue = classmate_pool::internal::queue::significant::Significant::from_iter(
+            ["Requirements", "Rank", "JobPrio"].map(Name::new),
+        );
+        let sent = classmate_pool::internal::queue::autocluster::relevant(&self.job.ad, &queue);
+        let added = |name: &Name| name.display().starts_with("Submitter") || name.display() == "RemoteUserPrio";
+        let always = |name: &Name| classmate_pool::internal::queue::request::is_always_sent(*name);
+        let request = |with: &[&str]| {
+            let mut ad = self.job.ad.clone();
+            let is_sent = |name: &Name| sent.contains(name) || added(name) || always(name);
+            ad.retain(|name| is_sent(&name) || with.iter().any(|one| Name::new(one) == name));
+            ad
+        };
+        let rejecting = |with: &[&str]| {
+            let ad = request(with);
+            usable.iter().filter(|slot| !symmetric(&ad, &slot.ad, &self.played.settings)).count()
+        };
+        check(rejecting(&names) == 0, "more attributes are required")?;
+        for at in 0..names.len() {
+            let others = [&names[..at], &names[at + 1..]].concat();
+            check(rejecting(&others) > 0, &format!("{} is not required", names[at]))?;
+        }
+        let count = rejecting(&[]);
+        let text = match (count, usable.len()) {
+            (1, 1) => "1 of the 1 matching slot".to_owned(),
+            (count, all) if count == all => format!("all {all} matching slot"),
+            (count, all) => format!("{count} of {all} matching slot"),
+        };
+        check(which == text, &format!("{count} of {} reject the request", usable.len()))
+    }
+
     /// A sentence about the cycle.
     #[expect(clippy::too_many_lines, reason = "one form of a sentence after another")]
     fn of_cycle(&self, text: &str, usable: &[&Slot]) -> Checked {
@@ -447,17 +515,16 @@ impl JobCase<'_> {
             return check(outcome.submitters.iter().all(|line| line.submitter != *own), "it is in the cycle");
         }
         check(!usable.is_empty(), "no slot matches")?;
+        let text = &*text.replace("slot requires of", "slot require of");
+        if let Some(parts) = fit("SIGNIFICANT_ATTRIBUTES leaves out {}, which {} require of request", text) {
+            return self.unsent(parts[0], parts[1], usable);
+        }
         if let Some(rest) = text.strip_prefix("group ") {
-            return quota::used(
-                self.played,
-                own,
-                rest,
-                usable.iter().map(|slot| slot.weight).fold(f64::INFINITY, f64::min),
-            );
+            return quota::used(self.played, own, rest, self.lightest(usable));
         }
         if let Some(parts) = fit(
             "submitter limit of {} reached: share {}% of the pie, {} in use before the cycle, {} matched, limit {} in its last \
-             turn; the lightest matching slot has weight {}",
+             turn; the lightest {}",
             text,
         ) {
             let turns = self.played.turns(own);
@@ -468,11 +535,9 @@ impl JobCase<'_> {
             let matched = outcome.matches.iter().filter(|made| made.submitter == *own).count();
             same("matches", parts[3], matched as f64)?;
             same("limit", parts[4], last.limit)?;
-            return same(
-                "lightest slot",
-                parts[5],
-                usable.iter().map(|slot| slot.weight).fold(f64::INFINITY, f64::min),
-            );
+            let (weight, which) = self.lightest(usable);
+            let heavy = parts[5].strip_prefix(which).ok_or("lightest of other slots")?;
+            return same("lightest slot", heavy, weight);
         }
         if let Some(parts) = fit("{} has reached its ceiling of {}: {} in use", text) {
             let matched: f64 =

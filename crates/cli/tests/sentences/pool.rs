@@ -155,6 +155,7 @@ fn config(random: &mut Random, groups: bool) -> String {
         ("NEGOTIATE_ALL_JOBS_IN_CLUSTER = true", 8),
         ("PREEMPTION_REQUIREMENTS = false", 4),
         ("PREEMPTION_REQUIREMENTS = RemoteUserPrio > SubmitterUserPrio * 1.2 && MY.Memory > 3", 4),
+        ("SIGNIFICANT_ATTRIBUTES = Requirements, Rank, JobPrio", 10),
     ] {
         if chance(random, one_in) {
             text += line;

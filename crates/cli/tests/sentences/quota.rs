@@ -30,7 +30,7 @@ fn group_of<'o>(outcome: &'o Outcome, submitter: &str) -> Option<&'o GroupSummar
 }
 
 /// A sentence about a group that has no slot left for a job of a submitter; without the word `group`.
-pub(super) fn used(played: &Played<'_>, submitter: &str, text: &str, lightest: f64) -> Checked {
+pub(super) fn used(played: &Played<'_>, submitter: &str, text: &str, (lightest, which): (f64, &str)) -> Checked {
     let outcome = played.outcome;
     let parts = fit("{} {}: quota {}, {} {}, in use {}, requested {}; {}", text).ok_or("another form")?;
     let group = group(outcome, parts[0])?;
@@ -71,7 +71,7 @@ pub(super) fn used(played: &Played<'_>, submitter: &str, text: &str, lightest: f
     let (rest, exhausted) =
         parts[7].split_once("; what is left is less than a slot for each of its submitter").unwrap_or((parts[7], "-"));
     check(exhausted == "-" || exhausted.is_empty() && is_exhausted, "a submitter had a slot left")?;
-    let (why, heavy) = rest.split_once("; the lightest matching slot has weight ").unwrap_or((rest, ""));
+    let (why, heavy) = rest.split_once(&format!("; the lightest {which}")).unwrap_or((rest, ""));
     if !heavy.is_empty() {
         same("lightest slot", heavy, lightest)?;
     }

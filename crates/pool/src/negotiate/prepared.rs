@@ -22,8 +22,8 @@ use crate::pool::slot::{copies, is_slot};
 use crate::pool::{PoolSize, Slot};
 use crate::priority::ranking::ServiceOrder;
 use crate::priority::{Opening, PriorityPolicy, Standing, Waiting};
-use crate::queue::request::{Queue, Queued};
-use crate::queue::{Job, JobId, Submitter};
+use crate::queue::request::{Queue, Queued, is_always_sent};
+use crate::queue::{Job, JobId, Submitter, autocluster, significant};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
@@ -92,6 +92,8 @@ struct Explained {
 pub struct PreparedJob {
     /// Its ad, with the attributes that the negotiator adds.
     pub ad: ClassAd,
+    /// Attributes that its requests do not have, if slots or the configuration may use some of them.
+    pub unsent: Vec<Name>,
     /// Priority and usage of its submitter.
     pub standing: Standing,
 }
@@ -243,8 +245,23 @@ impl<'s> PreparedPool<'s> {
     pub fn job(&self, ad: &ClassAd, submitter: &[u8]) -> PreparedJob {
         let policy = self.policy();
         let mut ad = candidacy(ad, policy);
+        let unsent = self.unsent(&ad);
         ad.update(&submitter_attributes_at_start(submitter, policy, &self.rules));
-        PreparedJob { ad, standing: policy.standing(submitter) }
+        PreparedJob { ad, unsent, standing: policy.standing(submitter) }
+    }
+
+    /// The attributes of a job that are not in its requests; empty if none of them can be used.
+    fn unsent(&self, job: &ClassAd) -> Vec<Name> {
+        let used = || {
+            let rules = &self.rules;
+            rules.replaces_significant() || rules.may_use_insignificant(job) || significant::has_insignificant(job)
+        };
+        if self.queue.whole || !used() {
+            return Vec::new();
+        }
+        let sent = autocluster::relevant(job, &self.queue.significant);
+        let all = job.lineage().flat_map(ClassAd::names);
+        all.filter(|name| !sent.contains(name) && !is_always_sent(*name)).collect()
     }
 
     /// The jobs that the cycle offers; none after it, as it takes the queue.

@@ -141,11 +141,15 @@ impl Rules {
     /// Returns whether a job has an attribute that may be used and is not significant: the configuration removes it, or
     /// it counts as a slot attribute and an expression of the configuration mentions it.
     pub fn may_use_insignificant(&self, job: &ClassAd) -> bool {
-        let is_removed = |pattern: &Regex| job.names().any(|name| pattern.is_match(name.as_bytes()).unwrap_or(true));
         let mut of_slots = self.knobs.significant.slot_side.iter().map(Name::new).filter(|name| job.contains(*name));
         let is_mentioned = |name| self.expressions().any(|expr| Mentions::of(expr.tree()).names.contains(&name));
         let removed = self.knobs.significant.removed.iter().any(|name| job.contains(Name::new(name)));
-        removed || self.removed.as_ref().is_some_and(is_removed) || of_slots.any(is_mentioned)
+        removed || job.names().any(|name| self.removes_significant(name)) || of_slots.any(is_mentioned)
+    }
+
+    /// Returns whether `REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX` matches a name; also if it cannot be matched.
+    pub fn removes_significant(&self, name: Name) -> bool {
+        self.removed.as_ref().is_some_and(|pattern| pattern.is_match(name.as_bytes()).unwrap_or(true))
     }
 
     /// The attributes of jobs that can influence a match with these slots.

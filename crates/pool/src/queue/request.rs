@@ -29,6 +29,11 @@ static MY_TYPE: LazyLock<Name> = LazyLock::new(|| Name::new("MyType"));
 static AUTOCLUSTER_ID: LazyLock<Name> = LazyLock::new(|| Name::new("AutoClusterId"));
 static WANT_PSLOT_PREEMPTION: LazyLock<Name> = LazyLock::new(|| Name::new("WantPslotPreemption"));
 
+/// Returns whether every request has an attribute if its job does.
+pub fn is_always_sent(name: Name) -> bool {
+    CARRIED.contains(&name) || [*RESOURCE_COUNT, *MY_TYPE, *AUTOCLUSTER_ID, *WANT_PSLOT_PREEMPTION].contains(&name)
+}
+
 /// Number of attributes for which a request has room: these, and those of its submitter.
 const ADDED: usize = 12;
 

@@ -32,6 +32,12 @@ pub struct Competition {
     pub usable: usize,
     /// Of these, those that are still unclaimed after the cycle.
     pub left: usize,
+    /// The weight of the lightest.
+    #[serde(skip)]
+    pub(crate) weight: f64,
+    /// The weight of the lightest that the cycle considered and that is still unclaimed.
+    #[serde(skip)]
+    pub(crate) unclaimed_weight: Option<f64>,
     /// Those that other jobs got in this cycle, by submitter.
     pub won: Vec<WonSlots>,
     /// Those that were in use before the cycle and were not matched, by user.
@@ -91,6 +97,7 @@ pub(crate) fn competition(
 ) -> Competition {
     let mut won: IndexMap<&str, Vec<&Match>> = IndexMap::new();
     let (mut in_use, mut left, mut excluded) = (Vec::new(), 0, Vec::new());
+    let (mut weight, mut unclaimed_weight) = (f64::INFINITY, None);
     for slot in usable.iter().map(|at| &pool.of_slots[*at]) {
         excluded.extend(slot.exclusion.map(|why| (why.to_owned(), 1)));
         let is_own = |made: &Match| (made.job, made.schedd.as_deref()) == (loser.id, loser.schedd);
@@ -98,8 +105,15 @@ pub(crate) fn competition(
             (Some(made), _) if !is_own(made) => won.entry(&made.submitter).or_default().push(made),
             (Some(_), _) => {}
             (None, Some(user)) => in_use.push((user.clone(), 1)),
-            (None, None) => left += 1,
+            (None, None) if slot.claimed => {}
+            (None, None) => {
+                left += 1;
+                if slot.exclusion.is_none() {
+                    unclaimed_weight = Some(slot.weight.min(unclaimed_weight.unwrap_or(f64::INFINITY)));
+                }
+            }
         }
+        weight = slot.weight.min(weight);
     }
     let mut won: Vec<WonSlots> = won
         .into_iter()
@@ -113,7 +127,16 @@ pub(crate) fn competition(
         .collect();
     won.sort_by(|a, b| b.slots.cmp(&a.slots).then_with(|| a.submitter.cmp(&b.submitter)));
     let (not_looked_at, excluded) = (excluded.len(), tally(excluded));
-    Competition { usable: usable.len(), left, won, in_use: tally(in_use), not_looked_at, excluded }
+    Competition {
+        usable: usable.len(),
+        left,
+        weight,
+        unclaimed_weight,
+        won,
+        in_use: tally(in_use),
+        not_looked_at,
+        excluded,
+    }
 }
 
 impl Competition {

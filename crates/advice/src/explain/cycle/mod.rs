@@ -17,3 +17,4 @@ pub mod slot_rank;
 pub mod submitter;
 pub mod trace;
 pub(crate) mod unknown_group;
+pub mod unsent;

@@ -37,17 +37,22 @@ pub(crate) enum CycleObstacle {
 impl CycleObstacle {
     /// The obstacle by the last rejection of an equal request, and the reason the submitter got no more.
     pub(crate) fn of(refused: Option<&Rejected>, stopped: Option<Stopped>) -> Self {
-        let limit =
+        let of_limit =
             stopped.filter(|stopped| matches!(stopped, Stopped::ShareUsed | Stopped::AtCeiling | Stopped::GroupQuota));
         match refused.map(|refused| (refused.rejection, refused.slots)) {
             Some((Rejection::ConcurrencyLimit, _)) => CycleObstacle::ConcurrencyLimit,
-            Some((Rejection::SubmitterLimit, _)) => CycleObstacle::Limit(limit.unwrap_or(Stopped::ShareUsed)),
-            Some((_, slots)) if slots.beyond_share > 0 => CycleObstacle::Limit(limit.unwrap_or(Stopped::ShareUsed)),
+            Some((Rejection::SubmitterLimit, _)) => CycleObstacle::Limit(limit(stopped)),
+            Some((_, slots)) if slots.beyond_share > 0 => CycleObstacle::Limit(limit(stopped)),
             Some((Rejection::PreemptionRequirements, _)) => CycleObstacle::PreemptionRequirements,
             Some((_, slots)) if slots.prefers_its_job > 0 => CycleObstacle::Rank,
-            _ => limit.map_or(CycleObstacle::Taken, CycleObstacle::Limit),
+            _ => of_limit.map_or(CycleObstacle::Taken, CycleObstacle::Limit),
         }
     }
+}
+
+/// The limit by which a submitter got no more; its share if nothing else was recorded.
+fn limit(stopped: Option<Stopped>) -> Stopped {
+    stopped.filter(|stopped| matches!(stopped, Stopped::AtCeiling | Stopped::GroupQuota)).unwrap_or(Stopped::ShareUsed)
 }
 
 /// The group of submitters without a group.
@@ -77,28 +82,23 @@ pub(crate) fn of_cycle(
         found.extend(not_looked_at(taken));
         return found;
     }
-    let weights = pre_cycle.usable.iter().map(|at| pool.of_slots[*at].weight);
-    let lightest = weights.fold(f64::INFINITY, f64::min).min(1e9);
-    // Who has every slot that matches does not lack a share.
-    let has_all =
-        taken.left == 0 && taken.in_use.is_empty() && taken.won.iter().all(|won| won.submitter == asked.submitter);
-    match CycleObstacle::of(story.refused.as_ref(), story.stopped) {
+    let unsent = story.unsent.as_ref();
+    if let Some(unsent) = unsent.filter(|unsent| unsent.slots.len() == taken.usable) {
+        return vec![unsent.cause(taken.usable)];
+    }
+    let obstacle = CycleObstacle::of(story.refused.as_ref(), story.stopped);
+    // Unclaimed slots that are too heavy, beside others that the rejection is about.
+    let is_too_heavy =
+        taken.unclaimed_weight.is_some() && story.refused.as_ref().is_some_and(|one| one.slots.over_limit > 0);
+    match obstacle {
+        CycleObstacle::Limit(stopped) => found.extend(of_limit(stopped, story, pool, asked)),
+        CycleObstacle::ConcurrencyLimit => {}
+        _ if is_too_heavy => found.extend(of_limit(limit(story.stopped), story, pool, asked)),
+        _ => {}
+    }
+    match obstacle {
+        CycleObstacle::Limit(_) => {}
         CycleObstacle::ConcurrencyLimit => found.extend(story.limits.iter().filter_map(reached)),
-        CycleObstacle::Limit(Stopped::AtCeiling) => found.push(ceiling(story, asked)),
-        CycleObstacle::Limit(_) => {
-            let full = story.group.as_ref().filter(|group| group.capped || group.left < lightest || group.exhausted);
-            match full {
-                Some(group) => {
-                    // A group of another name may have been meant.
-                    let unknown = UnknownGroup::of(pool, &asked.asker.ad);
-                    let unknown = unknown.filter(|one| one.similar.is_some() || group.group == ROOT);
-                    found.extend(unknown.map(|unknown| unknown.cause(&group.group)));
-                    found.push(group_quota(group, lightest));
-                }
-                None if !has_all => found.push(share(story, asked, lightest)),
-                None => {}
-            }
-        }
         CycleObstacle::PreemptionRequirements => found.extend(protected(&story.preemption)),
         CycleObstacle::Rank => found.extend(pre_cycle.keeping.iter().cloned()),
         // A limit that was reached before the first request was rejected.
@@ -121,8 +121,53 @@ pub(crate) fn of_cycle(
         let text = format!("the request of job {} was rejected: {}", refused.job, refused.reason);
         found.push(Cause::new(Reason::Taken, &refused.reason, text));
     }
+    if let Some(unsent) = unsent {
+        let at = if unsent.unclaimed > 0 { 0 } else { found.len() };
+        found.insert(at, unsent.cause(taken.usable));
+    }
     found.extend(partition);
     found
+}
+
+/// The causes of a limit of the submitter or of its group.
+fn of_limit(stopped: Stopped, story: &CycleTrace, pool: &PoolFacts, asked: &JobInCycle<'_>) -> Vec<Cause> {
+    if stopped == Stopped::AtCeiling {
+        return vec![ceiling(story, asked)];
+    }
+    let taken = &story.taken;
+    let lightest = &LightestSlot::of(taken);
+    let is_full = |group: &&GroupStatus| group.capped || group.left < lightest.weight || group.exhausted;
+    let Some(group) = story.group.as_ref().filter(is_full) else {
+        // Who has every slot that matches does not lack a share.
+        let has_all =
+            taken.left == 0 && taken.in_use.is_empty() && taken.won.iter().all(|won| won.submitter == asked.submitter);
+        return if has_all { Vec::new() } else { vec![share(story, asked, lightest)] };
+    };
+    // A group of another name may have been meant.
+    let unknown = UnknownGroup::of(pool, &asked.asker.ad);
+    let unknown = unknown.filter(|one| one.similar.is_some() || group.group == ROOT);
+    let unknown = unknown.map(|unknown| unknown.cause(&group.group));
+    unknown.into_iter().chain([group_quota(group, lightest)]).collect()
+}
+
+/// The lightest slot that a job could have got: of the unclaimed ones, if there are any.
+struct LightestSlot {
+    weight: f64,
+    is_unclaimed: bool,
+}
+
+impl LightestSlot {
+    fn of(taken: &Competition) -> Self {
+        let weight = taken.unclaimed_weight.unwrap_or(taken.weight).min(1e9);
+        LightestSlot { weight, is_unclaimed: taken.unclaimed_weight.is_some() }
+    }
+}
+
+impl std::fmt::Display for LightestSlot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let unclaimed = if self.is_unclaimed { "unclaimed " } else { "" };
+        write!(f, "the lightest {unclaimed}matching slot has weight {}", slots(self.weight))
+    }
 }
 
 /// The sentence about matching slots that the cycle does not consider, if there are any.
@@ -145,11 +190,11 @@ fn not_looked_at(taken: &Competition) -> Option<Cause> {
 }
 
 /// The sentence about a group whose limit leaves no room for the lightest matching slot.
-fn group_quota(group: &GroupStatus, lightest: f64) -> Cause {
+fn group_quota(group: &GroupStatus, lightest: &LightestSlot) -> Cause {
     let rest = if group.capped || group.left <= 0.0 {
         String::new()
-    } else if group.left < lightest {
-        format!("; the lightest matching slot has weight {}", slots(lightest))
+    } else if group.left < lightest.weight {
+        format!("; {lightest}")
     } else {
         "; what is left is less than a slot for each of its submitters".to_owned()
     };
@@ -157,7 +202,7 @@ fn group_quota(group: &GroupStatus, lightest: f64) -> Cause {
     let is_more = group.quota > group.allocated && group.limit > group.allocated;
     let full = if is_more && group.limit <= group.quota && !group.capped {
         "has reached its quota"
-    } else if !is_more && group.allocated - group.usage < lightest {
+    } else if !is_more && group.allocated - group.usage < lightest.weight {
         "has used its allocation"
     } else {
         "cannot use more slots"
@@ -186,17 +231,16 @@ fn ceiling(story: &CycleTrace, asked: &JobInCycle<'_>) -> Cause {
 }
 
 /// The sentence about a submitter that reached its limit.
-fn share(story: &CycleTrace, asked: &JobInCycle<'_>, lightest: f64) -> Cause {
+fn share(story: &CycleTrace, asked: &JobInCycle<'_>, lightest: &LightestSlot) -> Cause {
     let label = format!("submitter limit of {} reached", asked.submitter);
     let turn = story.turns.last();
     let (fraction, limit) = turn.map_or((0.0, 0.0), |turn| (turn.share * 100.0, turn.limit));
     let text = format!(
         "{label}: share {fraction:.1}% of the pie, {} in use before the cycle, {} matched, limit {} in its last turn; \
-        the lightest matching slot has weight {}",
+        {lightest}",
         slots(story.usage),
         story.submitter_matched,
-        slots(limit),
-        slots(lightest)
+        slots(limit)
     );
     Cause::new(Reason::Share, label, text)
 }

@@ -7,6 +7,7 @@ use crate::explain::causes::Cause;
 use crate::explain::clauses::{AdCondition, Clause, conditions_of, counted, truth_of};
 use crate::explain::cycle::limit_status::{LimitStatus, limits};
 use crate::explain::cycle::slot_rank::keeping;
+use crate::explain::cycle::unsent::UnsentAttributes;
 use crate::explain::job_view::JobView;
 use crate::explain::names::references;
 use crate::explain::slot_classes::SlotClass;
@@ -27,16 +28,19 @@ pub struct PreCycleFacts {
     pub(crate) keeping: Vec<Cause>,
     /// The concurrency limits that the job requests, as they are held.
     pub(crate) limits: Vec<LimitStatus>,
+    /// Attributes that its requests do not have, although slots require them.
+    pub(crate) unsent: Option<UnsentAttributes>,
 }
 
 impl PreCycleFacts {
-    /// The facts for a job of a submitter.
-    pub fn of(view: &JobView<'_>, submitter: &str) -> Self {
+    /// The facts for a job of a submitter; `unsent` are the attributes that its requests do not have.
+    pub fn of(view: &JobView<'_>, submitter: &str, unsent: &[Name]) -> Self {
         let usable = view.classes.ads(SlotClass::matches).into_iter().map(|at| at as usize).collect::<Vec<_>>();
         PreCycleFacts {
             preemption: preemption(view, submitter, &usable),
             keeping: keeping(view.pool, view.job, submitter, &usable),
             limits: limits(view.pool, view.job),
+            unsent: UnsentAttributes::of(view, &usable, unsent),
             elsewhere: view.classes.count(|class| is_elsewhere(view, class)),
             usable,
         }

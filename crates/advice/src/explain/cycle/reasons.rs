@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use indexmap::IndexMap;
 use serde::Serialize;
 
@@ -35,7 +35,7 @@ pub struct CommonCause {
     pub jobs: usize,
     /// Groups of equal jobs that they belong to.
     pub requests: usize,
-    /// The first of the jobs.
+    /// The first of the jobs: its ID, or its `GlobalJobId` if another access point has a job with this ID.
     pub example: String,
 }
 
@@ -130,18 +130,21 @@ pub fn survey<'s>(
         let schedd = first.schedd.as_deref();
         let asked = JobInCycle { id: first.id, schedd, submitter, activity: first.activity, asker };
         let view = JobView::of(&pool, &asker.ad);
-        let facts = PreCycleFacts::of(&view, submitter);
+        let facts = PreCycleFacts::of(&view, submitter, &asker.unsent);
         let story = CycleTrace::of(record, snapshot, division.as_ref(), (&pool, &facts), &asked);
         let causes = of_cycle(&story, (&pool, &facts), &asked).into_iter().chain(of_match(&view).0);
         causes.into_iter().next().unwrap_or_else(|| recorded(record, submitter, first))
     };
     let causes = threads::map_all(&askers, explained).into_iter();
     let rest = equal[examined..].iter().map(|one| recorded(record, &one.submitter, &one.first));
+    let shared = shared_ids(snapshot, &pool, equal.iter().map(|one| one.first.id));
     let mut found: IndexMap<String, CommonCause> = IndexMap::new();
     let mut of: BTreeMap<String, IndexMap<String, CommonCause>> = BTreeMap::new();
     for (one, cause) in equal.iter().zip(causes.chain(rest)) {
         let Cause { reason, label, text } = cause;
-        let new = CommonCause { reason, label, text, jobs: 0, requests: 0, example: one.first.id.to_string() };
+        let global = shared.contains(&one.first.id).then(|| one.first.ad.eval_string("GlobalJobId")).flatten();
+        let example = global.unwrap_or_else(|| one.first.id.to_string());
+        let new = CommonCause { reason, label, text, jobs: 0, requests: 0, example };
         for found in [&mut found, of.entry(one.submitter.clone()).or_default()] {
             let cause = found.entry(new.label.clone()).or_insert_with(|| new.clone());
             cause.jobs += one.jobs;
@@ -155,6 +158,18 @@ pub fn survey<'s>(
     };
     let by_submitter = of.into_iter().map(|(name, found)| (name, sorted(found))).collect();
     Ok(CauseSurvey { idle, matched, causes: sorted(found), by_submitter })
+}
+
+/// Those of some IDs that jobs of several access points have.
+fn shared_ids(snapshot: &Snapshot, pool: &PoolFacts<'_>, ids: impl Iterator<Item = JobId>) -> HashSet<JobId> {
+    let mut schedds: HashMap<JobId, HashSet<Option<Vec<u8>>>> = ids.map(|id| (id, HashSet::new())).collect();
+    let domain = pool.rules.knobs.accountant.domain.as_deref();
+    for job in snapshot.jobs.iter().filter_map(|ad| Job::new(ad, domain, &pool.settings)) {
+        if let Some(known) = schedds.get_mut(&job.id) {
+            known.insert(job.schedd.as_deref().map(<[u8]>::to_vec));
+        }
+    }
+    schedds.into_iter().filter(|(_, known)| known.len() > 1).map(|(id, _)| id).collect()
 }
 
 /// The cause of a job by what the cycle recorded alone.
@@ -216,5 +231,7 @@ mod tests {
         assert_eq!(got, [(false, true), (true, false)]);
         let found = survey(&snapshot, &record, |_| true).unwrap();
         assert_eq!((found.matched, found.causes[0].reason, found.causes[0].jobs), (1, Reason::NeverTrue, 1));
+        // The ID alone would name the job that is matched.
+        assert_eq!(found.causes[0].example, "s1#1.0#1");
     }
 }

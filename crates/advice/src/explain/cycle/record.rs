@@ -5,6 +5,7 @@
 use hashbrown::HashMap;
 use serde::Serialize;
 
+use crate::explain::SlotFacts;
 use classmate::internal::plural::counted;
 use classmate_pool::internal::negotiate::prepared::OfferedJob;
 use classmate_pool::internal::negotiate::summary::SubmitterSummary;
@@ -146,6 +147,11 @@ impl<'o> OutcomeRecord<'o> {
     /// The last match of a slot.
     pub(crate) fn taker(&self, slot: &str) -> Option<&'o Match> {
         self.takers.get(slot).copied()
+    }
+
+    /// Tests if a slot is unclaimed after the cycle.
+    pub(crate) fn is_unclaimed(&self, slot: &SlotFacts) -> bool {
+        slot.user.is_none() && !slot.claimed && self.taker(&slot.name).is_none()
     }
 
     /// The autocluster of a job, if it was offered.

@@ -13,6 +13,7 @@ use crate::explain::cycle::limit_status::{LimitStatus, at_the_end};
 use crate::explain::cycle::order::{JobRank, standing};
 use crate::explain::cycle::pre_cycle::PreCycleFacts;
 use crate::explain::cycle::record::{OutcomeRecord, Turn};
+use crate::explain::cycle::unsent::UnsentAttributes;
 use classmate::ClassAd;
 use classmate_pool::internal::negotiate::PreparedJob;
 use classmate_pool::internal::negotiate::quotas::Division;
@@ -59,6 +60,8 @@ pub struct CycleTrace {
     pub left_out: Option<String>,
     /// The match that preempts the job, if there is one.
     pub displaced: Option<Match>,
+    /// Attributes that its requests do not have, although slots require them.
+    pub unsent: Option<UnsentAttributes>,
     /// The users of the slots it could have used.
     pub taken: Competition,
 }
@@ -113,6 +116,7 @@ impl CycleTrace {
             },
             displaced: displaced(record.outcome, &asker.ad, submitter).filter(|_| activity == Activity::Running),
             taken: competition(record, pool, asked, &pre_cycle.usable),
+            unsent: pre_cycle.unsent.clone().map(|unsent| unsent.after(record, pool)),
             rank: pool.order.rank(id).cloned(),
             matched,
             turns,
