@@ -128,9 +128,25 @@ fn a_listing_of_slurm_without_jobs_and_lines_that_are_skipped_are_errors() {
             says(&classmate(command), 2, &[page, "squeue --json"]);
         }
     }
-    // A queue without jobs is one.
-    write("squeue.json", "{\"jobs\": []}");
-    says(&classmate(&["sprio", &pool]), 0, &[]);
+    // Nor may a listing of an empty queue pass in silence; a file without content says nothing.
+    for (name, text) in [("squeue.json", "{\"jobs\": []}"), ("scontrol.jobs", "No jobs in the system\n")] {
+        write(name, text);
+        says(&classmate(&["sprio", &pool]), 2, &[&format!("{name}` lists no jobs"), "the queue was empty"]);
+        write(name, "");
+        says(&classmate(&["sprio", &pool]), 0, &["note: there are no jobs"]);
+        std::fs::remove_file(folder.path().join(name)).unwrap();
+    }
+    // Two jobs are held, one may begin later, one depends on others.
+    let job = |id: u32, more: &str| {
+        format!(
+            "JobId={id} JobName=a UserId=ann(1) JobState=PENDING Partition=p {more} LastSchedEval=1970-01-01T00:01:40\n"
+        )
+    };
+    let held = [job(1, "Priority=0"), job(2, "Priority=0")].concat();
+    let waiting = [job(3, "EligibleTime=1970-01-01T00:10:00"), job(4, "EligibleTime=Unknown")].concat();
+    write("scontrol.jobs", &(held + &waiting));
+    let found = classmate(&["sprio", &pool]);
+    says(&found, 0, &["note: of 4 jobs none is listed: 2 are held, 1 may not begin yet, 1 has no begin time"]);
     let lines: String = (0..9).map(|at| format!("garbage line {at}{}\n", "x".repeat(5000))).collect();
     write("slurm.conf", &format!("NodeName=n1 CPUs=4\nPartitionName=p Nodes=n1\n{lines}"));
     let found = classmate(&["sprio", &pool]);

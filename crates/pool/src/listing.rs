@@ -16,6 +16,8 @@ use serde::Deserialize;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::value::Value;
+use classmate_config::SlurmConf;
+use classmate_config::internal::config::Disk;
 use classmate_config::internal::config::slurm::{Duration, NodeLine, TresWeights};
 
 /// The first keys of records.
@@ -31,6 +33,26 @@ pub enum ListingFormat {
     Text,
     /// A JSON document.
     Json,
+    /// A `slurm.conf`, of which the nodes are read.
+    Configuration,
+}
+
+/// Keys of records that only listings of nodes have.
+const OF_LISTINGS: [&[u8]; 3] = [b"CPUAlloc=", b"CfgTRES=", b"Partitions="];
+
+/// Tests if a text is a `slurm.conf`: its first line is `Key=Value`, and one line is about nodes.
+fn is_configuration(start: &[u8]) -> bool {
+    let lines = start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let mut lines = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#")).peekable();
+    let key = |line: &[u8]| line.iter().position(|byte| !byte.is_ascii_alphanumeric()).filter(|at| *at > 0);
+    let is_value = |line: &[u8], at: usize| matches!(line[at..], [b'=', next, ..] if !next.is_ascii_whitespace());
+    let is_option = |line: &[u8]| key(line).is_some_and(|at| is_value(line, at));
+    // An attribute of an ad would be a string.
+    let is_node = |line: &[u8]| {
+        let (name, value) = line.split_at_checked(9).unwrap_or((line, b""));
+        name.eq_ignore_ascii_case(b"NodeName=") && !value.starts_with(b"\"")
+    };
+    lines.peek().is_some_and(|line| is_option(line)) && lines.any(is_node)
 }
 
 impl ListingFormat {
@@ -40,12 +62,17 @@ impl ListingFormat {
     /// use classmate_pool::internal::listing::ListingFormat;
     /// assert_eq!(ListingFormat::detect(b"JobId=7 JobName=a"), Some(ListingFormat::Text));
     /// assert_eq!(ListingFormat::detect(b"{ \"jobs\": [ {"), Some(ListingFormat::Json));
+    /// assert_eq!(ListingFormat::detect(b"ClusterName=c\nNodeName=n[1-4]"), Some(ListingFormat::Configuration));
     /// assert_eq!(ListingFormat::detect(b"JobId = 7\n"), None);
     /// assert_eq!(ListingFormat::detect(b"{ \"MyType\": \"Job\" }"), None);
     /// ```
     pub fn detect(start: &[u8]) -> Option<Self> {
         let start = start.trim_ascii_start();
         let begins = |word: &&str| start.starts_with(word.as_bytes());
+        let is_listing = OF_LISTINGS.iter().any(|key| memchr::memmem::find(start, key).is_some());
+        if !is_listing && is_configuration(start) {
+            return Some(Self::Configuration);
+        }
         if RECORDS.iter().chain(&NOTHING).any(begins) {
             return Some(Self::Text);
         }
@@ -67,6 +94,15 @@ impl ListingFormat {
     pub fn read(self, mut reader: impl BufRead) -> io::Result<Vec<ClassAd>> {
         match self {
             Self::Json => document(reader),
+            Self::Configuration => {
+                let mut text = Vec::new();
+                reader.read_to_end(&mut text)?;
+                let (conf, defects) = SlurmConf::read_changed("slurm.conf", &text, &Disk, ("", &[]));
+                if let Some(error) = defects.errors.first() {
+                    return Err(wrong(error.to_line()));
+                }
+                node_ads(&conf.nodes).map_err(wrong)
+            }
             Self::Text => {
                 let mut text = String::new();
                 reader.read_to_string(&mut text)?;
@@ -608,6 +644,19 @@ mod tests {
 
     fn shown(ad: &ClassAd, name: &str) -> String {
         ad.get(name).map_or_else(|| "-".to_owned(), |expr| expr.to_string())
+    }
+
+    #[test]
+    fn nodes_of_a_configuration_are_read_and_its_other_lines_left_alone() {
+        let text = "# comment\n\nClusterName=c\nSlurmctldHost=h(10.0.0.1)\nNodeName=n[1-2] CPUs=4 RealMemory=100\n\
+                    PartitionName=p Nodes=ALL\n";
+        let ads = read(text).unwrap();
+        let cpus: Vec<String> = ads.iter().map(|ad| shown(ad, "Name") + " " + &shown(ad, "Cpus")).collect();
+        assert_eq!(cpus, ["\"n1\" 4", "\"n2\" 4"]);
+        for ad in ["A=1\nNodeName=\"n1\"\n", "A = 1\nNodeName=n1\n", "NodeName=n1 CPUAlloc=0 CPUTot=4\n"] {
+            assert_ne!(ListingFormat::detect(ad.as_bytes()), Some(ListingFormat::Configuration), "{ad}");
+        }
+        assert!(read("ClusterName=c\nNodeName=n[1- CPUs=2\n").is_err());
     }
 
     #[test]

@@ -173,7 +173,7 @@ impl PoolFiles {
             notes.add(&name, report);
         }
         if let Some(path) = of_slurm.filter(|_| !jobs.iter().any(|ad| ad.contains("ClusterId"))) {
-            expect_listing(&path)?;
+            expect_jobs(&path)?;
         }
         let seed = self.seed;
         let mut snapshot = Snapshot { config, slots, unkept, jobs, submitters, log, maps, seed, ..Snapshot::default() };
@@ -201,11 +201,15 @@ impl PoolFiles {
     }
 }
 
-/// Fails if a file that is not empty is not a listing of Slurm.
-fn expect_listing(path: &Path) -> Result<(), Failure> {
+/// Fails if a file that is not empty lists no jobs of Slurm.
+fn expect_jobs(path: &Path) -> Result<(), Failure> {
     let text = contents(path)?;
-    if text.trim_ascii().is_empty() || ListingFormat::detect(&text).is_some() {
+    if text.trim_ascii().is_empty() {
         return Ok(());
+    }
+    if ListingFormat::detect(&text).is_some() {
+        return Err(Failure::input(format!("`{}` lists no jobs", path.display()))
+            .help("the queue was empty; list it again while jobs wait"));
     }
     Err(Failure::input(format!("`{}` does not contain jobs", path.display()))
         .help("expected the output of `squeue --json` or `scontrol -o show jobs`"))

@@ -5,13 +5,15 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::ArgAction;
+use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
 use crate::cli::against::{JobAge, PrintedPriorities};
 use crate::cli::input::Notes;
 use crate::cli::pool::PoolFiles;
 use crate::cli::slurm::SlurmArguments;
-use crate::cli::{Failure, Form, FormatArguments, Reply, Streams, print_result};
+use crate::cli::{Failure, Form, FormatArguments, Reply, Streams, complain, print_result};
+use crate::report::counted;
 use crate::report::sprio::{DefaultColumns, Format, PriorityLine, Sort};
 use classmate::{ClassAd, EvalOptions, Value};
 use classmate_config::SlurmConf;
@@ -19,7 +21,8 @@ use classmate_config::internal::config::slurm::PriorityFlags;
 use classmate_pool::Snapshot;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::pool::slot::is_slot;
-use classmate_pool::internal::priority::slurm::candidate::is_listed;
+use classmate_pool::internal::priority::ranking::HeldUntil;
+use classmate_pool::internal::priority::slurm::candidate::{held_until, is_listed};
 use classmate_pool::internal::priority::slurm::machines::enlist;
 use classmate_pool::internal::priority::slurm::{Factors, SlurmJob, SlurmNodes, SlurmSettings, Standpoint};
 
@@ -140,6 +143,9 @@ pub(super) fn run(arguments: &SprioArguments, streams: Streams) -> Result<(), Fa
     if !arguments.weights {
         lines.extend(cluster.lines(snapshot.now).into_iter().map(|(_, line)| line));
         sort.sort(&mut lines);
+        if lines.is_empty() {
+            complain(&cluster.without_lines());
+        }
     }
     let rows: Vec<Json> = lines.iter().map(row).collect();
     // Slurm prints a string that is not set.
@@ -222,6 +228,35 @@ impl ListedCluster<'_> {
             lines.extend(job.into_iter().zip(of_job).filter(|(job, _)| self.arguments.shows(job, self.wanted)));
         }
         lines
+    }
+
+    /// The reason for which no job has a line, as a note.
+    fn without_lines(&self) -> String {
+        let (settings, flags) = (self.snapshot.settings(), self.slurm.conf().flags);
+        let mut reasons: IndexMap<[&str; 2], u64> = IndexMap::new();
+        for ad in &self.snapshot.jobs {
+            let facts = AdReader::of(ad, &settings);
+            let reason = if is_listed(facts, flags, settings.now) {
+                ["is left out by the options", "are left out by the options"]
+            } else {
+                match held_until(facts, settings.now) {
+                    _ if !matches!(facts.integer("JobStatus"), Some(1 | 5)) => ["does not wait", "do not wait"],
+                    Some(HeldUntil::Released) => ["is held", "are held"],
+                    Some(HeldUntil::Known) => ["has no begin time", "have no begin time"],
+                    _ => ["may not begin yet", "may not begin yet"],
+                }
+            };
+            *reasons.entry(reason).or_default() += 1;
+        }
+        let jobs = counted(self.snapshot.jobs.len() as u64, "job");
+        let reasons: Vec<String> = reasons
+            .iter()
+            .map(|([one, many], jobs)| format!("{jobs} {}", if *jobs == 1 { one } else { many }))
+            .collect();
+        match reasons.as_slice() {
+            [] => "note: there are no jobs".to_owned(),
+            reasons => format!("note: of {jobs} none is listed: {}", reasons.join(", ")),
+        }
     }
 
     /// The ages of jobs, by job and partition as they are printed.
