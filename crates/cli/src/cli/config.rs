@@ -16,6 +16,7 @@ use crate::report::config::{ConfigLayout, SourceLines, diagnostic_json, json, or
 use crate::report::counted;
 use crate::report::escape::own;
 use crate::report::lint::counts;
+use crate::report::message_kinds::MessageKinds;
 use classmate_config::internal::config::check::{check, sort};
 use classmate_config::{Config, Definition};
 use classmate_pool::internal::quota::check::diagnostics;
@@ -210,6 +211,9 @@ fn get(arguments: &Get, streams: Streams) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Messages of one kind that are shown.
+const SHOWN: u64 = 100;
+
 fn checked(arguments: &Check, streams: Streams) -> Result<ExitCode, Failure> {
     let reading = arguments.sources.read()?;
     let mut found = check(&reading.config);
@@ -217,18 +221,20 @@ fn checked(arguments: &Check, streams: Streams) -> Result<ExitCode, Failure> {
     sort(&reading.config, &mut found);
     found.extend(reading.error);
     let (errors, warnings) = counts(&found);
-    let listed: Vec<_> = found.iter().map(diagnostic_json).collect();
-    let whole = json!({ "errors": errors, "warnings": warnings, "diagnostics": listed });
     let sources = SourceLines::of(reading.config.sources());
     let write = |out: &mut Out| {
-        for diagnostic in &found {
+        let mut kinds = MessageKinds::new(SHOWN);
+        for diagnostic in found.iter().filter(|found| kinds.is_shown(found.severity.as_str(), &found.message)) {
             writeln!(out, "{}\n", own(&render(diagnostic, &sources, streams.out)))?;
         }
+        kinds.rest().iter().try_for_each(|note| writeln!(out, "{note}\n"))?;
         writeln!(out, "{}, {}", counted(errors, "error"), counted(warnings, "warning"))
     };
     if arguments.output.format == Form::Text {
         print(source_output(), write)?;
     } else {
+        let listed: Vec<_> = found.iter().map(diagnostic_json).collect();
+        let whole = json!({ "errors": errors, "warnings": warnings, "diagnostics": listed });
         let answer = Reply { schema: "config-check/1", result: &whole, rows: &listed };
         print_result(arguments.output.format, &answer, |_| Ok(()))?;
     }

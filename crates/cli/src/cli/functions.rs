@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde_json::{Value as Json, json};
 
-use crate::cli::{Failure, FormatArguments, Reply, print_result};
+use crate::cli::{Failure, FormatArguments, Reply, columns, print_result};
 use crate::report::functions;
 use classmate::Name;
 use classmate::internal::builtin::documentation::Documentation;
@@ -28,9 +28,9 @@ pub(super) struct FunctionsArguments {
 
 pub(super) fn run(arguments: &FunctionsArguments) -> Result<(), Failure> {
     let (text, found): (String, Vec<&Function>) = match &arguments.name {
-        None => (functions::list(usize::MAX), all().collect()),
+        None => (functions::list(), all().collect()),
         Some(name) => {
-            let text = functions::describe(name).map_err(Failure::input)?;
+            let text = functions::describe(name, columns()).map_err(Failure::input)?;
             (text, find(Name::new(name.strip_suffix("()").unwrap_or(name))).into_iter().collect())
         }
     };

@@ -18,6 +18,7 @@ use crate::cli::output::show_message;
 use crate::cli::submit::SubmitFile;
 use crate::cli::{Failure, language};
 use crate::report::escape;
+use crate::report::message_kinds::kind_of;
 use crate::report::{self, Color, counted, shortened};
 use classmate::internal::format::report::Fault;
 use classmate::internal::format::room::{Counted, Expanded, RATIO, Room};
@@ -343,8 +344,7 @@ impl Notes {
             let shown =
                 |(at, part): (usize, &&str)| if at % 2 == 1 { shortened(part, QUOTED) } else { (*part).to_owned() };
             let text = parts.iter().enumerate().map(shown).collect::<Vec<_>>().join("`");
-            let kind = parts.iter().step_by(2).copied().collect::<Vec<_>>().join("…");
-            let count = kinds.entry(kind.chars().filter(|c| !c.is_ascii_digit()).collect()).or_default();
+            let count = kinds.entry(kind_of(&warning)).or_default();
             *count += 1;
             if *count <= SHOWN_IGNORED {
                 self.warn(text);

@@ -17,12 +17,13 @@ use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{ColorMode, CompletionType, Config, Context, Editor, Helper};
 
 use crate::cli::input::{self, Notes};
-use crate::cli::{Failure, Now, Streams, World, pager, written};
+use crate::cli::{Failure, Now, Streams, World, columns, pager, written};
 use crate::repl::complete::{Completion, complete, signature};
 use crate::repl::highlight::{FAINT, paint};
 use crate::repl::input::{goes_on, is_command, split};
 use crate::repl::{Host, Output, Session, Start};
 use crate::report::Color;
+use crate::report::message_kinds::MessageKinds;
 use classmate::internal::eval::walk::AdSide;
 use classmate::{ClassAd, EvalOptions, Mode};
 use classmate_config::internal::config::disk::io_reason;
@@ -111,7 +112,7 @@ pub(super) fn run(arguments: &ReplArguments, streams: Streams) -> Result<(), Fai
         None | Some(Now::Wall) => None,
         Some(Now::At(seconds)) => Some(seconds),
     };
-    let start = Start { options: settings.clone(), now, color: streams.out };
+    let start = Start { options: settings.clone(), now, color: streams.out, width: columns() };
     let mut session = Session::new(Box::new(Process { begin: Instant::now() }), start);
     let mut notes = Notes::default();
     for (side, path) in [(AdSide::My, &arguments.my), (AdSide::Target, &arguments.target)] {
@@ -144,11 +145,35 @@ fn show(outputs: &[Output], problems: &mut usize) -> Result<bool, Failure> {
     written(printed).map(|()| open)
 }
 
+/// Messages of one kind that are shown.
+const SHOWN: u64 = 20;
+
+/// The messages of a session without a terminal.
+struct PipedMessages {
+    kinds: MessageKinds,
+    /// Inputs with a problem.
+    problems: usize,
+}
+
+impl PipedMessages {
+    /// Shows the outputs of an input; false if standard output is closed.
+    fn show(&mut self, mut outputs: Vec<Output>) -> Result<bool, Failure> {
+        self.problems += usize::from(outputs.iter().any(Output::is_problem));
+        outputs.retain(|output| {
+            let (Output::Problem(text) | Output::Warning(text)) = output else { return true };
+            let (level, message) =
+                text.lines().next().and_then(|line| line.split_once(": ")).unwrap_or(("message", text));
+            self.kinds.is_shown(level, message)
+        });
+        show(&outputs, &mut 0)
+    }
+}
+
 /// Reads lines from standard input; how many inputs could not be carried out.
 fn piped(session: &mut Session) -> Result<usize, Failure> {
+    let mut messages = PipedMessages { kinds: MessageKinds::new(SHOWN), problems: 0 };
     let mut input = std::io::stdin().lock();
     let (mut open, mut line) = (Vec::new(), Vec::new());
-    let mut problems = 0;
     while !session.finished() {
         line.clear();
         let read = input
@@ -156,7 +181,7 @@ fn piped(session: &mut Session) -> Result<usize, Failure> {
             .map_err(|error| Failure::new(format!("cannot read standard input: {}", io_reason(&error))))?;
         // A command ends what is open before it, as the end does.
         if !open.is_empty() && (read == 0 || is_command(&String::from_utf8_lossy(&line))) {
-            if !show(&session.line(whole_lines(&open)), &mut problems)? {
+            if !messages.show(session.line(whole_lines(&open)))? {
                 break;
             }
             open.clear();
@@ -168,12 +193,14 @@ fn piped(session: &mut Session) -> Result<usize, Failure> {
         if goes_on(&String::from_utf8_lossy(whole_lines(&open))) {
             continue;
         }
-        if !show(&session.line(whole_lines(&open)), &mut problems)? {
+        if !messages.show(session.line(whole_lines(&open)))? {
             break;
         }
         open.clear();
     }
-    Ok(problems)
+    let rest: Vec<Output> = messages.kinds.rest().into_iter().map(Output::Text).collect();
+    show(&rest, &mut 0)?;
+    Ok(messages.problems)
 }
 
 /// Lines without the last line end.

@@ -1,7 +1,10 @@
 //! The commands of a session: lines that begin with a colon.
 
+use std::io::Write;
+
 use crate::cli::library::newer;
 use crate::repl::{Output, Session, ads, expression, slots};
+use crate::report::fold::Folded;
 use crate::report::{functions, printable, shortened};
 use classmate::internal::builtin::near::{allowance, distance};
 use classmate::internal::eval::walk::AdSide;
@@ -152,7 +155,8 @@ pub(super) fn usage(name: &str) -> Vec<Output> {
     problem(format!("expected `:{name} {arguments}`"))
 }
 
-fn help(_: &mut Session, input: CommandInput<'_>) -> Vec<Output> {
+fn help(session: &mut Session, input: CommandInput<'_>) -> Vec<Output> {
+    let width = session.start.width;
     let name = input.text();
     if !name.is_empty() {
         return match found(name.trim_start_matches(':')) {
@@ -162,18 +166,28 @@ fn help(_: &mut Session, input: CommandInput<'_>) -> Vec<Output> {
                     about.push('\n');
                     about.push_str(command.more);
                 }
-                text(about)
+                page(&about, width)
             }
-            Err(message) => functions::describe(&name).map_or_else(|_| problem(message), text),
+            Err(message) => {
+                functions::describe(&name, width).map_or_else(|_| problem(message), |about| page(&about, width))
+            }
         };
     }
     let mut lines =
         String::from("Type an expression to evaluate it, or `NAME = expression` to define an attribute of MY.\n");
-    let width = COMMANDS.iter().map(|command| call(command).len()).max().unwrap_or(0);
+    let column = COMMANDS.iter().map(|command| call(command).len()).max().unwrap_or(0);
     for command in COMMANDS {
-        lines.push_str(&format!("\n  {:width$}  {}", call(command), command.about));
+        lines.push_str(&format!("\n  {:column$}  {}", call(command), command.about));
     }
-    text(lines)
+    page(&lines, width)
+}
+
+/// A text whose lines are folded to a width.
+fn page(lines: &str, width: Option<usize>) -> Vec<Output> {
+    let mut out = Vec::new();
+    // Writing to memory cannot fail.
+    let _ = writeln!(Folded::new(&mut out, width), "{lines}");
+    text(String::from_utf8_lossy(&out).trim_end())
 }
 
 fn call(command: &ReplCommand) -> String {
@@ -231,10 +245,11 @@ fn now(session: &mut Session, input: CommandInput<'_>) -> Vec<Output> {
     }
 }
 
-fn list_functions(_: &mut Session, input: CommandInput<'_>) -> Vec<Output> {
+fn list_functions(session: &mut Session, input: CommandInput<'_>) -> Vec<Output> {
+    let width = session.start.width;
     match input.text().as_str() {
-        "" => text(functions::list(100)),
-        name => functions::describe(name).map_or_else(problem, text),
+        "" => page(&functions::list(), width),
+        name => functions::describe(name, width).map_or_else(problem, |about| page(&about, width)),
     }
 }
 
@@ -288,6 +303,21 @@ mod tests {
         assert_eq!(last(&[":t 1"]), "error: `:t` is ambiguous: `:target` or `:trace` or `:type` or `:time`");
         assert!(last(&[":flaten 1"]).contains("did you mean `:flatten`?"));
         assert!(last(&[":"]).contains("expected the name of a command"));
+    }
+
+    #[test]
+    fn help_is_folded_between_words() {
+        let mut session = Session::new(Box::new(Still), Start { width: Some(60), ..Start::default() });
+        let long = last(&[":functions"]);
+        for (line, whole) in
+            [(":help", last(&[":help"])), (":functions", long), (":help strcat", last(&[":help strcat"]))]
+        {
+            let outputs = session.line(line.as_bytes());
+            let folded = outputs[0].text();
+            assert!(folded.lines().all(|line| line.chars().count() <= 60), "{folded}");
+            let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+            assert_eq!(words(folded), words(&whole));
+        }
     }
 
     #[test]

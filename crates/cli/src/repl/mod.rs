@@ -92,6 +92,8 @@ pub struct Start {
     pub now: Option<i64>,
     /// True if outputs are colored.
     pub color: Color,
+    /// The columns of the terminal, if there is one.
+    pub width: Option<usize>,
 }
 
 /// An interactive session: two ads, slots, a clock, and the lines given so far.

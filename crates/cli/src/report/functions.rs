@@ -1,39 +1,36 @@
 //! The builtin functions as text.
 
-use super::shortened;
 use classmate::Name;
 use classmate::internal::builtin::documentation::Documentation;
 use classmate::internal::builtin::near::{foreign, nearest};
 use classmate::internal::builtin::{Function, all, find};
 
-/// All functions, one a line: what a call looks like and what it does, cut to a line of at most `width` columns.
-pub fn list(width: usize) -> String {
+/// All functions, one a line: what a call looks like and what it does.
+pub fn list() -> String {
     let mut functions: Vec<&Function> = all().collect();
     functions.sort_by_key(|function| function.name.to_ascii_lowercase());
     let column = functions.iter().map(|function| function.signature.len()).filter(|len| *len <= 40).max().unwrap_or(0);
     let lines = functions.iter().map(|function| {
         let about = function.documentation().about.as_str();
         let first = about.split_once(". ").map_or(about, |(first, _)| first).trim_end_matches('.');
-        cut(&format!("{:column$}  {first}", function.signature), width)
+        format!("{:column$}  {first}", function.signature)
     });
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// A text in at most `width` columns.
-fn cut(text: &str, width: usize) -> String {
-    let most = if text.chars().count() > width { width.saturating_sub(1) } else { width };
-    shortened(text, most)
-}
+/// Columns of a description.
+const WIDEST: usize = 100;
 
-/// One function: what a call looks like, what it does, examples.
+/// One function: what a call looks like, what it does in lines of at most `width` columns, examples.
 ///
 /// # Errors
 /// There is no such function; the message may say what was meant.
-pub fn describe(name: &str) -> Result<String, String> {
+pub fn describe(name: &str, width: Option<usize>) -> Result<String, String> {
     let name = name.strip_suffix("()").unwrap_or(name);
     let Some(function) = find(Name::new(name)) else { return Err(unknown(name)) };
     let Documentation { about, examples } = function.documentation();
-    let mut text = format!("{}\n\n{}\n", function.signature, filled(about, 100));
+    let mut text =
+        format!("{}\n\n{}\n", function.signature, filled(about, width.map_or(WIDEST, |width| width.min(WIDEST))));
     let width = examples.iter().map(|(call, _)| call.chars().count()).max().unwrap_or(0);
     for (call, value) in examples {
         text.push_str(&format!("\n  {call}{:gap$}  →  {value}", "", gap = width - call.chars().count()));
@@ -90,15 +87,16 @@ mod tests {
 
     #[test]
     fn a_name_that_does_not_exist_is_answered_with_those_that_do() {
-        assert!(describe("strct").unwrap_err().contains("did you mean `strcat`"));
-        assert!(describe("len").unwrap_err().contains("write `size(value)`"));
-        assert!(describe("stringList").unwrap_err().contains("`stringListSize`"));
-        assert!(describe("IFTHENELSE").is_ok());
+        assert!(describe("strct", None).unwrap_err().contains("did you mean `strcat`"));
+        assert!(describe("len", None).unwrap_err().contains("write `size(value)`"));
+        assert!(describe("stringList", None).unwrap_err().contains("`stringListSize`"));
+        assert!(describe("IFTHENELSE", None).is_ok());
     }
 
     #[test]
     fn lines_are_no_longer_than_asked_for() {
-        assert!(list(72).lines().all(|line| line.chars().count() <= 72));
+        let about = describe("userMap", Some(60)).unwrap();
+        assert!(about.lines().take_while(|line| !line.contains('→')).skip(1).all(|line| line.chars().count() <= 60));
         assert!(filled(&"word ".repeat(100), 30).lines().all(|line| line.len() <= 30));
     }
 }

@@ -13,6 +13,7 @@ pub mod explain;
 pub mod fold;
 pub mod functions;
 pub mod lint;
+pub mod message_kinds;
 pub mod metrics;
 pub mod outcome;
 pub mod page;
