@@ -75,6 +75,8 @@ pub fn jobs(
     let mut pending = PendingLines::default();
     let all = statements(text).0;
     let varies = varies(text);
+    // The last job, while nothing changes that the next one depends on.
+    let mut last: Option<ClassAd> = None;
     // The line that ends a value of several lines.
     let mut end: Option<String> = None;
     for (at, (number, _, line)) in all.iter().enumerate() {
@@ -93,6 +95,7 @@ pub fn jobs(
         if pending.has_statements() {
             config.add(file, pending.text())?;
             pending = PendingLines::behind(*number);
+            last = None;
         }
         let wrong = |message: String| {
             Diagnostic::error_at(message, Some(Location { file: file.into(), line: *number as u32, column: 1 }))
@@ -127,7 +130,9 @@ pub fn jobs(
             for (value, of_item) in set.iter_mut().zip(items.values(&items.rows[row])) {
                 of_item.clone_into(value);
             }
-            let mut last: Option<ClassAd> = None;
+            if !items.names.is_empty() {
+                last = None;
+            }
             for step in 0..count {
                 let mut job = match last.take().filter(|_| !varies) {
                     Some(job) => job,
@@ -150,6 +155,9 @@ pub fn jobs(
                 found.push(job.clone());
                 last = Some(job);
                 process = process.saturating_add(1);
+            }
+            if !items.names.is_empty() {
+                last = None;
             }
         }
     }
