@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use hashbrown::{HashMap, HashTable};
+use hashbrown::{HashMap, HashSet, HashTable};
 
 use crate::ad::{Attribute, ClassAd, Places};
-use crate::name::Name;
+use crate::name::{Key, Name};
 use crate::program::table::structure_of;
 use crate::semantics::Semantics;
 use crate::syntax::expr::{Expr, Tree};
@@ -38,6 +38,9 @@ pub struct Column {
     /// The entries as integers, if every ad has the attribute and all values are integers.
     pub ints: Option<Vec<i64>>,
 }
+
+/// More names than this are searched in the ads before their values are collected.
+const MANY: usize = 1024;
 
 /// Interns the attributes of ads: equal ones get equal numbers.
 #[derive(Debug, Default)]
@@ -230,7 +233,15 @@ impl Column {
             };
             any.then(|| Self { name: *name, ids, ints: entries.iter().map(int).collect(), entries })
         };
-        names.iter().zip(Dictionary::of(names, count, ad)).map(column).collect()
+        if names.len() <= MANY {
+            return names.iter().zip(Dictionary::of(names, count, ad)).map(column).collect();
+        }
+        // Ads that each name attributes of their own, which no ad has, do not take room for them.
+        let known: HashSet<Key> =
+            (0..count).flat_map(|at| ad(at).lineage()).flat_map(ClassAd::names).map(Name::key).collect();
+        let had: Vec<Name> = names.iter().copied().filter(|name| known.contains(&name.key())).collect();
+        let mut columns = had.iter().zip(Dictionary::of(&had, count, ad)).map(column);
+        names.iter().map(|name| if known.contains(&name.key()) { columns.next().flatten() } else { None }).collect()
     }
 
     /// The entry of an ad.
@@ -258,6 +269,16 @@ mod tests {
         assert_eq!(column.ids, [0, 1, 0, 2, 3, 3, 4, 5]);
         assert!(matches!(column.entry(3), Entry::Absent));
         assert!(of("c").is_none());
+    }
+
+    #[test]
+    fn columns_of_many_names_are_those_of_each() {
+        let ads = [ClassAd::parse(b"[n7 = 1; n1500 = 2]").unwrap(), ClassAd::parse(b"[n1500 = 3]").unwrap()];
+        let names: Vec<Name> = (0..2000).map(|at| Name::new(format!("n{at}"))).collect();
+        let columns = Column::of(&names, ads.len(), &|at| &ads[at]);
+        let found: Vec<(usize, &[u32])> =
+            columns.iter().enumerate().filter_map(|(at, column)| Some((at, &*column.as_ref()?.ids))).collect();
+        assert_eq!((columns.len(), found), (2000, vec![(7, &[0, 1][..]), (1500, &[0, 1])]));
     }
 
     #[test]

@@ -779,3 +779,54 @@ fn configurations_of_dirac_as_large_as_they_like_are_read_in_time() {
         assert!(taken < Duration::from_secs(5), "{taken:?}: {}", &text[..40]);
     }
 }
+
+/// Each job asks for an attribute of its own: a table of all attributes of all jobs would have 36 million cells, 144 MB and more.
+#[test]
+fn jobs_that_each_look_at_an_attribute_of_their_own_are_served_without_a_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let slots = "Name = \"s1\"\nState = \"Unclaimed\"\nRequirements = true\nX3 = 1\nX5999 = 1\n";
+    file(&folder, "slots.ads", slots.as_bytes());
+    let job = |at: usize| {
+        format!("ClusterId = {at}\nProcId = 0\nJobStatus = 1\nUser = \"a@x\"\nRequirements = TARGET.X{at} > 0\n\n")
+    };
+    file(&folder, "jobs.ads", (1..=6000).map(job).collect::<String>().as_bytes());
+    let pool = folder.path().to_str().unwrap();
+    let found = classmate(1 << 20, &["negotiate", pool]);
+    let out = text(&found.stdout);
+    // Job 3 has the lower number, so that it is served first.
+    assert!(found.status.success() && out.contains("1  3.0  a@x"), "{out}{}", text(&found.stderr));
+}
+
+#[test]
+fn many_messages_of_one_kind_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines: String = (0..250).map(|at| format!("GROUP_QUOTA_a{at} = 3\n")).collect();
+    let config = file(&folder, "config", format!("GROUP_NAMES = b\n{lines}").as_bytes());
+    // One more is about the quota that `b` lacks.
+    let found = text(&classmate(1 << 21, &["config", "check", &config]).stdout);
+    assert!(found.contains("GROUP_QUOTA_a99") && !found.contains("GROUP_QUOTA_a100"), "{found}");
+    assert!(
+        found.contains("note: 150 more warnings not shown: ") && found.ends_with("0 errors, 251 warnings\n"),
+        "{found}"
+    );
+    // 25 lines that cannot be read and 25 values.
+    let lines = limited(
+        1 << 21,
+        PATIENCE,
+        "for i in $(seq 25); do echo \"1 +\"; echo $i; done | exec \"$0\" \"$@\"",
+        &["repl"],
+    );
+    let found = text(&lines.stdout);
+    assert_eq!((found.matches("error: ").count(), found.matches("\n25\n").count()), (20, 1), "{found}");
+    assert!(found.contains("note: 5 more errors not shown: "), "{found}");
+}
+
+#[test]
+fn jobs_of_many_queue_statements_are_made_of_what_was_set_before_each() {
+    let folder = tempfile::tempdir().unwrap();
+    let submit = "executable = /bin/true\nrequest_cpus = 1\nqueue\nqueue\nrequest_cpus = 2\nqueue\nqueue Item in (a b)\nqueue 2\n";
+    let file = file(&folder, "job.sub", submit.as_bytes());
+    let found = text(&classmate(1 << 21, &["ads", &file, "--attributes", "ProcId,RequestCpus", "--values"]).stdout);
+    let numbers: Vec<&str> = found.split(|c: char| !c.is_ascii_digit()).filter(|word| !word.is_empty()).collect();
+    assert_eq!(numbers.join(" "), "0 1 1 1 2 2 3 2 4 2 5 2 6 2", "{found}");
+}

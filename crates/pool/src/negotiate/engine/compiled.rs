@@ -115,6 +115,9 @@ impl CompiledCycle {
                 listed = Some(OF_SETTINGS);
                 continue;
             };
+            if vocabulary.is_too_wide {
+                return Err("requests look at too many different attributes");
+            }
             let unforeseen = vocabulary.slots.unforeseen_ads();
             if unforeseen.is_empty() {
                 break (in_use, vocabulary);

@@ -33,7 +33,13 @@ pub(super) struct Vocabulary {
     place_of: HashMap<Key, usize>,
     /// Expressions of requests that are not foreseen, as entries of an attribute.
     unforeseen: HashSet<(Key, u32)>,
+    /// True if requests have too many attributes for a table: not all of them were collected.
+    pub(super) is_too_wide: bool,
 }
+
+/// The cells of a table of requests, whose attributes are its columns, and the columns below which it may have more.
+const MAX_CELLS: usize = 1 << 24;
+const NARROW: usize = 1000;
 
 /// Returns whether an ad has neither a parent nor an attribute that changes the meaning of expressions.
 pub(super) fn is_plain(ad: &ClassAd) -> bool {
@@ -65,6 +71,11 @@ impl Vocabulary {
 
     /// Adds attributes of requests.
     fn add_requests(&mut self, names: &[Name], requests: &[&ClassAd], reach: &mut Reach) {
+        let columns = self.requests.len() + names.len();
+        self.is_too_wide |= columns > NARROW && columns * requests.len() > MAX_CELLS;
+        if self.is_too_wide {
+            return;
+        }
         let columns = Dictionary::of(names, requests.len(), &|at| requests[at]);
         for (name, (dictionary, of_queue)) in names.iter().zip(columns) {
             for (id, entry) in dictionary.entries().iter().enumerate() {
