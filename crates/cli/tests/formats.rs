@@ -368,3 +368,27 @@ fn merged(one: Value, other: Value) -> Value {
     }
     Value::Object(one)
 }
+
+#[test]
+fn the_message_that_input_was_skipped_has_its_status() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("slots.ads");
+    std::fs::write(&path, "Name = \"s\"\nRequirements = true\n\nName = (\n").unwrap();
+    let jobs = "examples/stuck/jobs.ads";
+    let output = classmate(&["match", "--job", jobs, "--slots", path.to_str().unwrap()], &["--format", "json"]);
+    let message = String::from_utf8(output.stderr).unwrap();
+    let last = json_of(message.lines().last().unwrap(), &["match"]);
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert_eq!(last, serde_json::json!({ "error": { "message": "some input was skipped", "status": 1 } }));
+}
+
+#[test]
+fn force_color_turns_colors_on_and_off() {
+    let colored = |value: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_classmate"));
+        let command = command.args(["explain", "examples/stuck", "--job", "2.0"]).current_dir(ROOT);
+        let output = command.env_remove("NO_COLOR").env("FORCE_COLOR", value).output().unwrap();
+        output.stdout.contains(&0x1b)
+    };
+    assert_eq!(["1", "0", "false", ""].map(colored), [true, false, false, false]);
+}

@@ -3,6 +3,7 @@
 //! It is searched in the working directory and those above it, then in the configuration directory of the user. Its options are
 //! put before those of the command line, and those that are given there are left out.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -33,6 +34,8 @@ pub(super) struct Defaults {
     options: Table,
     /// Options of one subcommand.
     commands: Table,
+    /// The lines of keys, by table and key; those of tables by their name alone.
+    lines: HashMap<(String, String), usize>,
 }
 
 /// Reads the file, if there is one.
@@ -54,6 +57,7 @@ fn found() -> Option<PathBuf> {
 impl Defaults {
     fn parse(path: PathBuf, text: &str) -> Result<Self, Failure> {
         let wrong = |message: String| Failure::input(format!("`{}`: {message}", path.display()));
+        let lines = lines_of(text);
         let mut table: Table = text.parse().map_err(|error: toml::de::Error| wrong(error.message().to_owned()))?;
         let mut text = |name: &str| match table.remove(name) {
             None => Ok(None),
@@ -84,14 +88,14 @@ impl Defaults {
                 return Err(wrong(format!("`{table}.{name}` can only be given on the command line")));
             }
         }
-        Ok(Defaults { pool, semantics, options, commands: table, path })
+        Ok(Defaults { pool, semantics, options, commands: table, lines, path })
     }
 
     /// Parses arguments after the defaults.
     pub(super) fn matches(&self, command: &Command, arguments: &[OsString]) -> Result<ArgMatches, Failure> {
         let parse = |arguments: &[OsString]| command.clone().try_get_matches_from(arguments);
+        self.check(command)?;
         let Some(place) = subcommand_place(arguments) else {
-            self.check(command)?;
             return parse(arguments).map_err(|error| misused(&error));
         };
         let subcommand = command.find_subcommand(&arguments[place]);
@@ -117,12 +121,24 @@ impl Defaults {
         Err(misused(&error))
     }
 
-    /// Fails if a table is not named like a subcommand.
+    /// Fails if a key is unknown: a table that is not named like a subcommand, or an option that no subcommand has.
     fn check(&self, command: &Command) -> Result<(), Failure> {
-        match self.commands.keys().find(|name| command.find_subcommand(name).is_none()) {
-            Some(name) => Err(Failure::input(format!("`{}`: `{name}` is not a subcommand", self.path.display())).help(
+        let wrong = |table: &str, key: &str, message: String| {
+            let line = self.lines.get(&(table.to_owned(), key.to_owned()));
+            let line = line.map(|line| format!(":{line}")).unwrap_or_default();
+            Failure::input(format!("{}{line}: {message}", self.path.display()))
+        };
+        if let Some((name, value)) = self.commands.iter().find(|(name, _)| command.find_subcommand(name).is_none()) {
+            let kind = if value.is_table() { "not a subcommand" } else { "an unknown key" };
+            return Err(wrong("", name, format!("`{name}` is {kind}")).help(
                 "expected `pool`, `reference`, `semantics`, `[options]`, or the name of a subcommand in brackets",
-            )),
+            ));
+        }
+        let has =
+            |one: &Command, name: &str| one.get_arguments().any(|option| names(option).iter().any(|own| own == name));
+        let is_known = |name: &str| command.get_subcommands().any(|one| has(one, name));
+        match self.options.keys().find(|name| !is_known(name)) {
+            Some(name) => Err(wrong("options", name, format!("no subcommand has the option `--{name}`"))),
             None => Ok(()),
         }
     }
@@ -134,10 +150,6 @@ impl Defaults {
             None => Table::new(),
             Some(Value::Table(own)) => own.clone(),
             Some(_) => return Err(wrong(format!("`{}` is not a table", subcommand.get_name()))),
-        };
-        let names = |argument: &clap::Arg| -> Vec<String> {
-            let aliases = argument.get_visible_aliases().unwrap_or_default();
-            argument.get_long().into_iter().chain(aliases).map(str::to_owned).collect()
         };
         let option =
             |name: &str| subcommand.get_arguments().find(|argument| names(argument).iter().any(|own| own == name));
@@ -165,6 +177,27 @@ impl Defaults {
         }
         Ok(options)
     }
+}
+
+/// The long names of an option.
+fn names(argument: &clap::Arg) -> Vec<String> {
+    let aliases = argument.get_visible_aliases().unwrap_or_default();
+    argument.get_long().into_iter().chain(aliases).map(str::to_owned).collect()
+}
+
+/// The lines of keys that stand at the beginning of one, by table and key.
+fn lines_of(text: &str) -> HashMap<(String, String), usize> {
+    let (mut table, mut lines) = (String::new(), HashMap::new());
+    for (number, line) in (1..).zip(text.lines().map(str::trim)) {
+        let bare = |name: &str| name.trim().trim_matches(['"', '\'']).to_owned();
+        if let Some((name, _)) = line.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            table = bare(name);
+            lines.entry((String::new(), table.clone())).or_insert(number);
+        } else if let Some((name, _)) = line.split_once('=') {
+            lines.entry((table.clone(), bare(name))).or_insert(number);
+        }
+    }
+    lines
 }
 
 /// An option with its values, one for each element of an array, as on the command line.
@@ -217,7 +250,7 @@ mod tests {
 
     #[test]
     fn the_command_line_comes_first() {
-        let file = "pool = 'pool'\n[options]\nformat = 'json'\nother = 1\n[explain]\njob = '2.0'\n";
+        let file = "pool = 'pool'\n[options]\nformat = 'json'\n[explain]\njob = '2.0'\n";
         assert_eq!(shown(file, "classmate explain"), Ok("/etc/pool 2.0 json".to_owned()));
         assert_eq!(shown(file, "classmate --color never explain x --job=1.0"), Ok("x 1.0 json".to_owned()));
         assert_eq!(shown("", "classmate explain x"), Ok("x  ".to_owned()));
@@ -235,6 +268,9 @@ mod tests {
             ("[explain]\njobs = 1", "`classmate explain` does not have the option `--jobs`"),
             ("[options]\nallow-commands = true", "`options.allow-commands` can only be given on the command line"),
             ("[explain", "`/etc/classmate.toml`: "),
+            ("# defaults\npol = 'x'", "/etc/classmate.toml:2: `pol` is an unknown key"),
+            ("pool = 'x'\n[explian]\njob = '1.0'", "/etc/classmate.toml:2: `explian` is not a subcommand"),
+            ("[options]\nformat = 'json'\nbogus = 3", "/etc/classmate.toml:3: no subcommand has the option `--bogus`"),
         ] {
             let failure = shown(file, "classmate explain x").unwrap_err();
             assert!(failure.contains(message), "{failure}");

@@ -28,7 +28,7 @@ const HEADING: &str = "Live pool";
 pub(super) struct CollectorArguments {
     /// Read a live pool: the address of its collector, or of several with commas in between; without HOST, at the end, that
     /// of HTCondor's configuration on this host
-    #[arg(id = "collectors", long = "pool", value_name = "HOST[:PORT]", value_delimiter = ',', num_args = 0..=1,
+    #[arg(id = "collectors", long = "pool", visible_alias = "live", value_name = "HOST[:PORT]", value_delimiter = ',', num_args = 0..=1,
         default_missing_value = OF_HOST, value_parser = collector, help_heading = HEADING)]
     collectors: Vec<Collector>,
     /// Authenticate with an IDTOKEN in FILE [default: without authentication where the pool permits it]

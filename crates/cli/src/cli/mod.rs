@@ -125,10 +125,12 @@ enum ColorChoice {
 
 impl ColorChoice {
     fn for_stream(self, terminal: bool) -> Color {
-        let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        // 0 and false turn colors off, on a terminal too.
+        let forced = set("FORCE_COLOR").map(|value| value != "0" && !value.eq_ignore_ascii_case("false"));
         match self {
             ColorChoice::Always => Color::On,
-            ColorChoice::Auto if !is_set("NO_COLOR") && (terminal || is_set("FORCE_COLOR")) => Color::On,
+            ColorChoice::Auto if set("NO_COLOR").is_none() && forced.unwrap_or(terminal) => Color::On,
             _ => Color::Off,
         }
     }
@@ -294,8 +296,9 @@ pub fn run() -> ExitCode {
     output::choose_messages(&arguments.iter().map(|one| one.to_string_lossy().into_owned()).collect::<Vec<_>>());
     match (answered(&userprio::spelled(arguments)), input::flaw()) {
         (Ok(ExitCode::SUCCESS), Some(flaw)) => {
-            complain(&format!("error: {flaw}"));
-            ExitCode::from(1)
+            let failure = Failure::new(flaw);
+            failure.show();
+            ExitCode::from(failure.status)
         }
         (Ok(status), _) => status,
         (Err(failure), _) => {

@@ -40,8 +40,11 @@ Examples:
 Exit status: 0 on success, 1 if a file cannot be written or a source of the pool cannot be read, 2 if the pool cannot be read or an option is invalid.")]
 pub(super) struct SnapshotArguments {
     /// Directory to write
-    #[arg(required_unless_present = "script")]
+    #[arg(required_unless_present_any = ["script", "output"])]
     directory: Option<PathBuf>,
+    /// Directory to write, as an option
+    #[arg(short, long, value_name = "DIR", conflicts_with_all = ["script", "directory"])]
+    output: Option<PathBuf>,
     /// Print a shell script that saves a pool with HTCondor's tools where it runs, or with --slurm a cluster with Slurm's
     #[arg(long, conflicts_with_all = ["collectors", "directory"])]
     script: bool,
@@ -66,7 +69,7 @@ const SLURM_SCRIPT: &str = concat!(include_str!("snapshot-save.sh"), include_str
 
 pub(super) fn run(arguments: &SnapshotArguments, streams: Streams) -> Result<(), Failure> {
     let script = if arguments.slurm { SLURM_SCRIPT } else { SCRIPT };
-    let Some(directory) = arguments.directory.as_deref() else {
+    let Some(directory) = arguments.directory.as_deref().or(arguments.output.as_deref()) else {
         return print(raw_output(), |out| out.write_all(script.as_bytes()));
     };
     if arguments.slurm {
