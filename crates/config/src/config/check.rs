@@ -53,6 +53,7 @@ pub fn check(config: &Config) -> Vec<Diagnostic> {
     let line = |diagnostic: &Diagnostic| diagnostic.place.as_ref().map(|place| (Arc::clone(&place.file), place.line));
     found.retain(|warning| !not_elif.iter().any(|other| line(other) == line(warning)));
     found.extend(not_elif);
+    found.extend(config.sources().iter().flat_map(|source| wildcards(Arc::clone(&source.name), &source.text)));
     let referenced = referenced(config);
     let groups = config.list("GROUP_NAMES").unwrap_or_default();
     let groups_known = !groups.iter().any(|name| is_open(name)) && lists_groups(config);
@@ -170,6 +171,39 @@ fn match_exprs(config: &Config) -> BTreeSet<Vec<u8>> {
     names.iter().map(|name| name.to_ascii_uppercase()).collect()
 }
 
+/// Tests whether HTCondor knows a variable by a name.
+pub fn is_variable(name: &[u8]) -> bool {
+    knob::find(name).is_some() || is_named(name)
+}
+
+/// Tests whether a variable with a name of its own has a name, not one of a family.
+fn is_named(name: &[u8]) -> bool {
+    let upper = name.to_ascii_uppercase();
+    table::entry(&upper).is_some() || has_no_default(&upper)
+}
+
+/// Includes of files by a pattern, which is taken for the name of one file.
+fn wildcards(file: Arc<str>, text: &[u8]) -> Vec<Diagnostic> {
+    let (mut lines, mut found) = (Lines::new(file, text), Vec::new());
+    while let Ok(Some(line)) = lines.next(&mut Vec::new()) {
+        let start = line.text.len() - line.text.trim_ascii_start().len();
+        let (word, rest) = line.text[start..].split_at_checked(b"include".len()).unwrap_or_default();
+        let Some(colon) = memchr::memchr(b':', rest).filter(|_| word.eq_ignore_ascii_case(b"include")) else {
+            continue;
+        };
+        let (keywords, what) = (rest[..colon].trim_ascii(), rest[colon + 1..].trim_ascii());
+        let keyword = keywords.is_empty() || keywords.eq_ignore_ascii_case(b"ifexist");
+        if !keyword || !what.contains(&b'*') || what.ends_with(b"|") {
+            continue;
+        }
+        let at = line.text.trim_ascii_end().len() - what.len();
+        let message = format!("`{}` is taken for the name of one file: `include` has no wildcards", shown(what));
+        let help = "set `LOCAL_CONFIG_DIR` to the folder: all files in it are read";
+        found.push(line.warning(&(at..at + what.len()), message).help(help).code("bad-value"));
+    }
+    found
+}
+
 /// Tests whether the root of a configuration is among the files that were read; otherwise they are a part of one.
 pub fn has_root(config: &Config) -> bool {
     let is_root = |source: &Source| matches!(source.name.rsplit('/').next(), Some("condor_config" | "config"));
@@ -207,6 +241,10 @@ impl Checker<'_> {
         self.missing(definition);
         let (prefix, Some(bare)) = self.split(name, definition) else { return };
         let Some(value) = self.expand(name, definition) else { return };
+        // Any name of this family is read, but few there are.
+        if knob::find(bare).is_some_and(|knob| knob.name == "FLOCK_<what>") && !is_named(bare) {
+            self.unknown(bare, definition);
+        }
         match knob::find(bare) {
             Some(knob) => {
                 if let Some(now) = knob.now {
@@ -354,10 +392,12 @@ impl Checker<'_> {
         if self.other_words(name, definition) {
             return;
         }
-        if is_of_every_daemon(&upper) {
+        if is_of_every_daemon(&upper, &self.daemons) {
             // `COLLECTOR_HOST_FOR_NEGOTIATR` begins like one of them.
             let meant = names::of_table(name).filter(|meant| meant.len() >= 20 && meant.contains('_'));
-            let is_own = meant.as_ref().is_none_or(|meant| is_of_every_daemon(meant.as_bytes()) && meant.len() < 24);
+            let is_own = meant
+                .as_ref()
+                .is_none_or(|meant| is_of_every_daemon(meant.as_bytes(), &self.daemons) && meant.len() < 24);
             if let Some(meant) = meant.filter(|_| !is_own && !self.mentioned().contains(&upper)) {
                 self.misspelled_name(name, "", Some(meant), definition);
             }

@@ -30,6 +30,10 @@ fn plain(text: &[u8], version: [u16; 3], defined: impl Fn(&[u8]) -> bool) -> Res
         return is_defined(rest, defined);
     }
     if word.eq_ignore_ascii_case(b"version") && !rest.is_empty() {
+        // HTCondor refuses a calculation, and skips any other text after the version.
+        if rest.windows(2).any(|two| two == b"&&" || two == b"||") {
+            return Err(COMPLEX);
+        }
         return is_of_version(rest, version);
     }
     if let Some(truth) = boolean(text) {
@@ -129,8 +133,15 @@ mod tests {
         for text in [">= 25.15", "> 25.14", "!= 25.14.1", "<= 24.99"] {
             assert_eq!(holds_with_x(&format!("version {text}")), Some(false), "{text}");
         }
-        for text in ["version == 25", "version 25.14.1", "version>=25.14", "version < 5.0", "version >= a.b", "version"]
-        {
+        for text in [
+            "version == 25",
+            "version 25.14.1",
+            "version>=25.14",
+            "version < 5.0",
+            "version >= a.b",
+            "version",
+            "version >= 24.0 && true",
+        ] {
             assert_eq!(holds_with_x(text), None, "{text}");
         }
     }

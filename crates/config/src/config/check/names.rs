@@ -1,5 +1,6 @@
 //! Names of knobs by what they look like.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use crate::config::name_list::{entry, names};
@@ -13,7 +14,9 @@ pub(super) const FAMILY: [&str; 8] =
 
 // Lists of `data/names.txt`.
 pub(super) const DAEMONS: &str = "daemons";
+const MORE_DAEMONS: &str = "more daemons";
 const OF_SLOT_TYPE: &str = "variables of a slot type";
+const OF_SLOT: &str = "variables of a slot";
 pub(super) const LEVELS: &str = "access levels";
 const OF_LEVEL: &str = "variables of an access level";
 const REMOVED: &str = "removed variables";
@@ -47,9 +50,25 @@ pub(super) fn of_words(name: &[u8]) -> Option<String> {
     if let Some((number, what)) = upper.strip_prefix("SLOT_").and_then(|rest| rest.split_once('_'))
         && !number.is_empty()
         && number.bytes().all(|byte| byte.is_ascii_digit())
-        && names(OF_SLOT_TYPE).any(|known| known == what)
     {
-        return Some(format!("SLOT{number}_{what}` or `SLOT_TYPE_{number}_{what}"));
+        if names(OF_SLOT_TYPE).any(|known| known == what) {
+            return Some(format!("SLOT{number}_{what}` or `SLOT_TYPE_{number}_{what}"));
+        }
+        if names(OF_SLOT).any(|known| known == what) {
+            return Some(format!("SLOT{number}_{what}"));
+        }
+    }
+    // Other underscores: `MACHINE_MAX_VACATE_TIME`.
+    let letters = |name: &str| name.bytes().filter(|byte| *byte != b'_').collect::<Vec<u8>>();
+    let own = letters(&upper);
+    if own.len() >= 10
+        && let Some(meant) = TABLE
+            .iter()
+            .copied()
+            .chain(names("read by the STARTD"))
+            .find(|known| known.len() != upper.len() && letters(known) == own)
+    {
+        return Some(meant.to_owned());
     }
     let words = |name: &str| {
         let mut words: Vec<String> = name.split('_').map(str::to_owned).collect();
@@ -74,7 +93,8 @@ pub(super) fn unknown_level(name: &[u8]) -> Option<String> {
 }
 
 /// Returns true if a name (upper case) is of those that every daemon has: `NEGOTIATOR_ARGS`, `MAX_NEGOTIATOR_LOG`.
-pub(super) fn is_of_every_daemon(upper: &[u8]) -> bool {
+/// `own` are the daemons, upper case, that the configuration itself names.
+pub(super) fn is_of_every_daemon(upper: &[u8], own: &BTreeSet<Vec<u8>>) -> bool {
     let Ok(name) = std::str::from_utf8(upper) else { return false };
     let of = |daemon: &str| {
         let behind = name.strip_prefix(daemon).and_then(|rest| rest.strip_prefix('_'));
@@ -91,7 +111,8 @@ pub(super) fn is_of_every_daemon(upper: &[u8]) -> bool {
         });
         behind.is_some_and(generic) || before
     };
-    names(DAEMONS).any(of)
+    let mut own = own.iter().filter_map(|daemon| std::str::from_utf8(daemon).ok());
+    names(DAEMONS).chain(names(MORE_DAEMONS)).any(of) || own.any(of)
 }
 
 /// The knob of a type of slots that a name is but for a slip: `SLOT_TYPE_1_PARTITONABLE`.

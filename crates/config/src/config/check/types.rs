@@ -65,6 +65,9 @@ const UNQUOTED: [&str; 23] = [
     "TRUST_DOMAIN",
 ];
 
+/// Those of them that are folders.
+const FOLDERS: [&str; 5] = ["LOCAL_DIR", "RELEASE_DIR", "SPOOL", "LOG", "EXECUTE"];
+
 /// The type of a variable (upper case).
 fn kind(upper: &str) -> Option<KnobKind> {
     let whole = |range: Option<&str>| {
@@ -119,7 +122,7 @@ impl Checker<'_> {
         let upper = String::from_utf8_lossy(own_name(name)).to_ascii_uppercase();
         let unquoted =
             UNQUOTED.contains(&upper.as_str()) || words::is_of_cron(&upper) && upper.ends_with("_EXECUTABLE");
-        if knob::find(upper.as_bytes()).is_some() && !unquoted {
+        if knob::find(upper.as_bytes()).is_some() && !unquoted && !upper.ends_with("_DEBUG") {
             return;
         }
         if upper == "MAXJOBRETIREMENTTIME" {
@@ -170,7 +173,7 @@ impl Checker<'_> {
                 };
                 of_slot_type(&upper, &value, &is_own)
             }
-            None => quoted(&upper, &value),
+            None => quoted(&upper, &value).or_else(|| two_folders(&upper, &value)),
         };
         if let Some((severity, message, help)) = problem {
             self.found.push(definition.value_problem(severity, message).code("bad-value").help(help));
@@ -379,6 +382,14 @@ fn bad_share(share: &str, name: &str) -> Option<&'static str> {
         return Some("counts as the number at its beginning: nothing is calculated");
     }
     name.is_empty().then_some("has no resource: a share of all resources is a percentage or a fraction")
+}
+
+/// Two folders where one is read: the blank is a part of its name.
+fn two_folders(upper: &str, value: &str) -> Option<Problem> {
+    let (first, second) = value.split_once([' ', ','])?;
+    let is_folder = FOLDERS.contains(&upper) && first.starts_with('/') && second.trim_start().starts_with('/');
+    let message = format!("`{upper}` is one folder, and its name is `{value}`");
+    is_folder.then(|| (Severity::Warning, message, format!("write one folder, `{first}`")))
 }
 
 fn quoted(upper: &str, value: &str) -> Option<Problem> {

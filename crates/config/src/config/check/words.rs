@@ -190,7 +190,8 @@ fn debug(upper: &str, value: &str) -> Option<Problem> {
     }
     let wrong = names.filter(|name| name.starts_with("D_")).find(|name| !all().any(|known| known == name))?;
     // Versions have words of their own: what is close to none may be one.
-    let meant = near::closest_within(2, wrong.as_bytes(), all().filter(|known| known.len() > 5))?;
+    let allowed = if wrong.len() > 6 { 2 } else { 1 };
+    let meant = near::closest_within(allowed, wrong.as_bytes(), all().filter(|known| known.len() >= 5))?;
     let message = format!("`{wrong}` in `{upper}` is not a debug level, and is ignored");
     Some((Severity::Warning, message, format!("did you mean `{meant}`?")))
 }
@@ -293,10 +294,38 @@ fn odd_entry(upper: &str, item: &str) -> Option<Problem> {
         return problem(message, "write `user@domain/host` without blanks");
     }
     let host = item.rsplit('/').next().unwrap_or_default();
+    if let Some(help) = odd_address(host) {
+        return problem(format!("`{item}` in `{upper}` matches no host: it is not an address"), &help);
+    }
     let (name, port) = host.split_once(':').filter(|(_, port)| !port.contains(':'))?;
     let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) && !name.is_empty();
     let message = || format!("`{item}` in `{upper}` matches no host: an entry has no port");
     is_port.then(|| problem(message(), &format!("write `{}`", item.trim_end_matches(port).trim_end_matches(':'))))?
+}
+
+/// The help about a part of an address, a range of addresses, or one with a number that is too large.
+fn odd_address(host: &str) -> Option<String> {
+    let octets = |text: &str| {
+        let numbers: Option<Vec<u32>> = text.split('.').map(|octet| octet.parse().ok()).collect();
+        numbers.filter(|numbers| numbers.len() == 4)
+    };
+    if let Some((first, last)) = host.split_once('-')
+        && octets(first).is_some()
+        && (octets(last).is_some() || last.parse::<u32>().is_ok())
+    {
+        return Some(
+            "there are no ranges: write networks, as in `10.0.0.0/28`, or the addresses one by one".to_owned(),
+        );
+    }
+    let plain = !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_digit() || b".*".contains(&byte));
+    if !plain || !host.contains('.') {
+        return None;
+    }
+    if host.ends_with('.') {
+        return Some(format!("write `{host}*`"));
+    }
+    let large = host.split('.').any(|octet| octet.parse::<u32>().is_ok_and(|number| number > 255));
+    large.then(|| "the numbers of an address are up to 255".to_owned())
 }
 
 /// A regular expression.
