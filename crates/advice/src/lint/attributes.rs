@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use classmate::internal::builtin::near;
-use classmate::internal::records::Record;
+use classmate::internal::records::{Record, records};
 use classmate_pool::internal::pool::attribute;
 
 /// The type of an attribute.
@@ -157,8 +157,30 @@ fn has(name: &[u8], field: &str, value: &str) -> bool {
 
 /// Returns true if an attribute (lower case) is one that HTCondor knows, whatever the ads have.
 pub(super) fn is_known(name: &[u8]) -> bool {
-    attribute::find(name).is_some() || OF_GROUP.iter().any(|known| known.as_bytes() == name) || is_numbered(name)
+    let of_group = || OF_GROUP.iter().any(|known| known.as_bytes() == name);
+    attribute::find(name).is_some() || of_group() || is_numbered(name) || MORE.contains(name)
 }
+
+/// Attributes of which only the name is known, lower case.
+static MORE: LazyLock<HashSet<Vec<u8>>> = LazyLock::new(|| {
+    static LISTS: LazyLock<Vec<Record>> = LazyLock::new(|| records(include_str!("data/more_attributes.txt")).collect());
+    let names = LISTS.iter().flat_map(|list| list.about.split_whitespace());
+    names.map(|name| name.to_ascii_lowercase().into_bytes()).collect()
+});
+
+/// Names that are often written for an attribute, lower case.
+const FOR_ATTRIBUTES: [(&[u8], &str); 10] = [
+    (b"acctgrp", "AcctGroup"),
+    (b"accountinggrp", "AccountingGroup"),
+    (b"opsysmajorversion", "OpSysMajorVer"),
+    (b"opsysversion", "OpSysVer"),
+    (b"requestcores", "RequestCpus"),
+    (b"requestcpu", "RequestCpus"),
+    (b"requestgpu", "RequestGPUs"),
+    (b"requestmem", "RequestMemory"),
+    (b"requestram", "RequestMemory"),
+    (b"totalcpu", "TotalCpus"),
+];
 
 /// The names of attributes without one letter, and whole, with the names they come from.
 static SHORTENED: LazyLock<HashMap<Vec<u8>, Vec<&'static str>>> = LazyLock::new(|| {
@@ -171,8 +193,8 @@ static SHORTENED: LazyLock<HashMap<Vec<u8>, Vec<&'static str>>> = LazyLock::new(
     shortened
 });
 
-/// Shorter names are not taken for misspelled ones; of those of this length, only such with swapped letters.
-const SHORTEST_SLIP: usize = 6;
+/// Shorter names are not taken for misspelled ones; of those of this length or one more, only such with swapped letters.
+const SHORTEST_SLIP: usize = 5;
 
 /// A name, and the name without each of its letters.
 fn without_a_letter(name: &[u8]) -> impl Iterator<Item = Vec<u8>> {
@@ -190,14 +212,17 @@ fn sorted(name: &[u8]) -> Vec<u8> {
 /// underscores are chosen.
 pub(super) fn misspelled_attribute(name: &[u8]) -> Option<&'static str> {
     let stem = |name: &[u8]| name.iter().copied().filter(u8::is_ascii_alphabetic).collect::<Vec<_>>();
+    if let Some((_, meant)) = FOR_ATTRIBUTES.iter().find(|(known, _)| *known == name) {
+        return Some(meant);
+    }
     if name.len() < SHORTEST_SLIP || name.len() > 64 {
         return None;
     }
     let near = without_a_letter(name).filter_map(|short| SHORTENED.get(&short)).flatten();
     let is_slip = |known: &&&str| {
         let lower = known.to_ascii_lowercase().into_bytes();
-        let long =
-            name.len().min(lower.len()) > SHORTEST_SLIP || name.len() == lower.len() && sorted(name) == sorted(&lower);
+        let long = name.len().min(lower.len()) > SHORTEST_SLIP + 1
+            || name.len() == lower.len() && sorted(name) == sorted(&lower);
         long && stem(&lower) != stem(name) && near::distance(name, &lower, 1).is_some()
     };
     near.filter(is_slip).min().copied()

@@ -2,7 +2,6 @@
 
 use std::sync::LazyLock;
 
-use super::attributes::is_known;
 use classmate::internal::builtin::near;
 use classmate::internal::records::{Record, records};
 
@@ -10,6 +9,13 @@ use classmate::internal::records::{Record, records};
 static COMMANDS: LazyLock<Vec<&str>> = LazyLock::new(|| RECORDS.iter().map(|command| command.name).collect());
 
 static RECORDS: LazyLock<Vec<Record>> = LazyLock::new(|| records(include_str!("data/commands.txt")).collect());
+
+/// Other names by which commands are taken, lower case.
+static ATTRIBUTES: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    static LISTS: LazyLock<Vec<Record>> =
+        LazyLock::new(|| records(include_str!("data/command_attributes.txt")).collect());
+    LISTS.iter().flat_map(|list| list.about.split_whitespace()).collect()
+});
 
 /// The type of a command's value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,14 +63,21 @@ pub(super) fn is_command(name: &str) -> bool {
         "tool_daemon_",
         "my_",
     ];
-    let plain = name.replace('_', "");
     COMMANDS.contains(&name)
-        || COMMANDS.iter().any(|known| known.replace('_', "") == plain)
+        || ATTRIBUTES.contains(&name)
         || FAMILIES.iter().any(|family| name.starts_with(family))
+        || !name.contains('_') && is_of_universe(name)
         // Tokens of any service: `box_oauth_permissions_work`.
         || name.contains("_oauth_permissions")
         || name.contains("_oauth_resource")
-        || is_known(plain.as_bytes())
+}
+
+/// Returns true if a name (lower case) without underscores may be the attribute of a command that only some universes have.
+fn is_of_universe(name: &str) -> bool {
+    const STARTS: [&str; 12] =
+        ["ec2", "gce", "azure", "arc", "aws", "vm", "jobvm", "grid", "batch", "docker", "container", "x509"];
+    let squeezed = |known: &&Record| known.get("needs").is_some() && known.name.replace('_', "") == name;
+    RECORDS.iter().any(|known| squeezed(&known)) || STARTS.iter().any(|start| name.starts_with(start))
 }
 
 /// The command that a name (lower case) probably misspells. Resources can have any name, so a `request_` name must lack
@@ -75,7 +88,9 @@ pub(super) fn misspelled_command(name: &str) -> Option<&'static str> {
         return None;
     }
     // Many commands are also known by the name of their attribute: `JobBatchName`.
-    if COMMANDS.iter().any(|known| known.bytes().filter(|byte| *byte != b'_').eq(name.bytes())) {
+    if ATTRIBUTES.contains(&name)
+        || COMMANDS.iter().any(|known| known.bytes().filter(|byte| *byte != b'_').eq(name.bytes()))
+    {
         return None;
     }
     if let Some(resource) = name.strip_prefix("request_") {

@@ -16,7 +16,10 @@ use classmate::{Diagnostic, Expr, Name, Span, Value};
 const MAX_PARTS: u32 = 20;
 
 /// Numbers of minutes, hours or days that people write, improbable as seconds.
-const OTHER_TIMES: [f64; 11] = [7.0, 10.0, 12.0, 15.0, 20.0, 24.0, 30.0, 36.0, 45.0, 48.0, 72.0];
+const OTHER_TIMES: [f64; 7] = [7.0, 12.0, 15.0, 24.0, 36.0, 48.0, 72.0];
+
+/// More of them, improbable for an attribute that counts seconds: a state may be so old, a keyboard is not idle after so short a time.
+const SHORT_TIMES: [f64; 4] = [10.0, 20.0, 30.0, 45.0];
 
 /// Adds what is found in the comparisons of an expression.
 pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagnostic>) {
@@ -133,28 +136,48 @@ impl Finder<'_> {
             .or_else(|| of_unit(&measured, op, &value, measured.fact.unit.filter(|_| !made)?, span))
     }
 
-    /// An attribute that counts bytes, alone or times a small constant.
-    fn sized(&self, id: NodeId) -> Option<&'static Fact> {
+    /// An attribute that counts bytes, and the constant that it is multiplied by.
+    fn sized(&self, id: NodeId) -> Option<(&'static Fact, f64)> {
         let id = self.tree.bare(id);
         let of = |id: NodeId| self.known(self.tree.reference(self.tree.bare(id))?);
-        let is_small = |id: NodeId| match self.constant(id) {
-            Some(Value::Int(number)) => (1..=64).contains(&number),
-            Some(Value::Real(number)) => (0.05..=64.0).contains(&number),
-            _ => false,
-        };
-        let fact = match self.tree.view(id) {
-            View::Binary { op: BinaryOp::Multiply, left, right } if is_small(right) => of(left),
-            View::Binary { op: BinaryOp::Multiply, left, right } if is_small(left) => of(right),
-            View::Reference(_) => of(id),
+        let number = |id: NodeId| match self.constant(id)? {
+            Value::Int(number) => Some(number as f64),
+            Value::Real(number) => Some(number),
             _ => None,
         };
-        fact.filter(|fact| matches!(fact.unit, Some("MiB" | "KiB")))
+        let (fact, factor) = match self.tree.view(id) {
+            View::Binary { op: BinaryOp::Multiply, left, right } => match number(right) {
+                Some(factor) => (of(left)?, factor),
+                None => (of(right)?, number(left)?),
+            },
+            View::Binary { op: BinaryOp::Divide, left, right } => (of(left)?, 1.0 / number(right)?),
+            View::Reference(_) => (of(id)?, 1.0),
+            _ => return None,
+        };
+        (matches!(fact.unit, Some("MiB" | "KiB")) && factor > 0.0).then_some((fact, factor))
     }
 
-    /// `ResidentSetSize > RequestMemory`: two attributes that count in different units.
+    /// `ResidentSetSize > RequestMemory`: two attributes that count in different units, or in the same after one of them was
+    /// converted.
     fn units(&self, left: NodeId, right: NodeId, span: Span) -> Option<Diagnostic> {
-        let (one, two) = (self.sized(left)?, self.sized(right)?);
-        let (one_unit, two_unit) = (one.unit?, two.unit.filter(|unit| Some(*unit) != one.unit)?);
+        let ((one, first), (two, second)) = (self.sized(left)?, self.sized(right)?);
+        let (one_unit, two_unit) = (one.unit?, two.unit?);
+        let of = |unit: &str, factor: f64| if unit == "MiB" { factor / 1024.0 } else { factor };
+        let ratio = of(one_unit, first) / of(two_unit, second);
+        // A part of the other amount, or a multiple, is far from a factor of 1024.
+        if (1.0 / 256.0..256.0).contains(&ratio) {
+            return None;
+        }
+        if one_unit == two_unit {
+            // Other factors may be meant: a thousandth of a disk.
+            let is_step = |ratio: f64| ratio == 1024.0 || ratio == 1_048_576.0;
+            if !is_step(ratio) && !is_step(1.0 / ratio) {
+                return None;
+            }
+            let message = format!("`{}` and `{}` are both in {one_unit}", one.name, two.name);
+            let help = "compare them without a factor of 1024";
+            return Some(Diagnostic::warning(message, span).help(help).code("odd-unit"));
+        }
         let message = format!("`{}` is in {one_unit}, and `{}` is in {two_unit}", one.name, two.name);
         let small = if one_unit == "KiB" { left } else { right };
         let help = format!("write `{} / 1024`", written(self.context.text, self.span(small)?));
@@ -386,6 +409,8 @@ fn of_values(measured: &Measured, op: BinaryOp, value: &Value, span: Span) -> Op
             (message, format!("write `{shown} {} \"{known}\"`, or `{equal}`", op.symbol()))
         }
         None if !fact.closed || text.is_empty() => return None,
+        // The usual way to refer to an attribute, so that `condor_submit` adds no condition on it.
+        None if always == "always true" && text.eq_ignore_ascii_case("dummy") => return None,
         None => {
             let help = fact.spelled(&text).map_or_else(
                 || format!("it is one of {}", list(&fact.values)),
@@ -434,7 +459,9 @@ fn of_unit(measured: &Measured, op: BinaryOp, value: &Value, unit: &str, span: S
     let least = matches!(op, BinaryOp::Greater | BinaryOp::GreaterEqual);
     let (is, looks) = match unit {
         "MiB" | "KiB" if ordered => (format!("is in {unit}"), wrong_size(unit, value)?),
-        "seconds" if least && OTHER_TIMES.contains(&value) => ("is in seconds".into(), "minutes, hours or days"),
+        "seconds" if least && (OTHER_TIMES.contains(&value) || !measured.age && SHORT_TIMES.contains(&value)) => {
+            ("is in seconds".into(), "minutes, hours or days")
+        }
         "seconds" if measured.age && ordered && value >= 86_400_000.0 => ("is in seconds".into(), "milliseconds"),
         "minutes" if ordered && (2.0..=24.0).contains(&value) => ("counts minutes since midnight".into(), "hours"),
         "hundredths" if (1.0..100.0).contains(&value) => ("is 100 times a release".into(), "the release"),

@@ -98,7 +98,11 @@ impl<'c> Lists<'c> {
             }
             for item in self.items(&definition) {
                 let upper = item.to_ascii_uppercase();
-                if item.contains(&b'*') {
+                if item == b"+" {
+                    let message = format!("`+` is listed as a name in `{}`", shown(definition.name));
+                    let help = format!("write `{} += …` to append", shown(definition.name));
+                    found.push((problem(&definition, message).help(help), shown(definition.name)));
+                } else if item.contains(&b'*') {
                     let message = format!("`{}` is not a wildcard: each attribute is listed by its name", shown(&item));
                     let warning = problem(&definition, message).help("list the attributes one by one");
                     found.push((warning, shown(definition.name)));
@@ -131,7 +135,9 @@ impl<'c> Lists<'c> {
                     continue;
                 }
                 let known = DAEMONS.iter().map(|name| name.as_bytes().to_vec()).chain(self.own.iter().cloned());
-                let Some(near) = near::closest_within(allowed(&upper).min(2), &upper, known) else { continue };
+                // `condor_schedd` is the name of the program.
+                let short = upper.strip_prefix(b"CONDOR_").unwrap_or(&upper);
+                let Some(near) = near::closest_within(allowed(&upper).min(2), short, known) else { continue };
                 let message = format!("`{}` in `DAEMON_LIST` is not defined: the master cannot start it", shown(&item));
                 let warning = problem(&definition, message).did_you_mean(Some(shown(&near)));
                 found.push((warning, shown(definition.name)));

@@ -5,6 +5,7 @@
 use super::knobs::bare;
 use super::{lists, unknowns};
 use classmate::Diagnostic;
+use classmate_config::internal::config::history::{Assigned, assigned};
 use classmate_config::internal::config::setting::list_items;
 use classmate_config::{Config, Location};
 
@@ -188,23 +189,30 @@ impl Pairs<'_> {
                 continue;
             }
             let last: Vec<Vec<u8>> = list_items(&text).into_iter().map(|item| item.to_ascii_uppercase()).collect();
-            let Some(place) = self.set(list) else { continue };
-            let earlier = self.config.sources().iter().take_while(|source| source.name != place.file);
-            let sets = earlier.flat_map(classmate_config::internal::config::history::assigned);
-            let lost =
-                sets.filter(|one| one.name.eq_ignore_ascii_case(list.as_bytes()) && !one.conditional).find_map(|one| {
-                    let items = list_items(&one.value).into_iter();
-                    let is_lost = |item: &Vec<u8>| {
-                        let definition = self.config.definition(item).and_then(|found| found.place);
-                        !last.contains(&item.to_ascii_uppercase())
-                            && definition.is_some_and(|found| found.file == one.place.file)
-                    };
-                    let mut items = items.filter(is_lost);
-                    Some((String::from_utf8_lossy(&items.next()?).into_owned(), one.place.clone()))
-                });
+            let sets = self.config.sources().iter().flat_map(assigned);
+            let sets = sets.filter(|one| one.name.eq_ignore_ascii_case(list.as_bytes()) && !one.conditional);
+            let sets: Vec<Assigned> = sets.collect();
+            // The statement that starts anew: later ones append to it.
+            let own = [b"$(", list.as_bytes()].concat();
+            let appends = |one: &Assigned| memchr::memmem::find(&one.value.to_ascii_uppercase(), &own).is_some();
+            let Some(anew) = sets.iter().rposition(|one| one.replaces && !appends(one)) else { continue };
+            // Of two plain values in one file, another rule speaks.
+            let is_other = |one: &&Assigned| one.place.file != sets[anew].place.file || appends(one);
+            let lost = sets[..anew].iter().filter(is_other).find_map(|one| {
+                let items = list_items(&one.value).into_iter();
+                let is_lost = |item: &Vec<u8>| {
+                    let definition = self.config.definition(item).and_then(|found| found.place);
+                    !last.contains(&item.to_ascii_uppercase())
+                        && definition.is_some_and(|found| found.file == one.place.file)
+                };
+                let mut items = items.filter(is_lost);
+                Some((String::from_utf8_lossy(&items.next()?).into_owned(), one.place.clone()))
+            });
             if let Some((item, at)) = lost {
                 let message = format!("this replaces `{list}` of {}, so `{item}` is no longer published", at.file);
-                self.conflict(list, message, &format!("write `{list} = $({list}) …`"));
+                let found = Diagnostic::warning_at(message, Some(sets[anew].place.clone())).width(list.len());
+                let found = found.help(format!("write `{list} = $({list}) …`")).code("conflicting-knobs");
+                self.found.push((found, list.to_owned()));
             }
         }
     }

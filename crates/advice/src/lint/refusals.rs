@@ -119,6 +119,13 @@ impl Reading {
         let rest = line[word.len()..].trim();
         let is_word = line[word.len()..].chars().next().is_none_or(char::is_whitespace);
         let branches = is_word && !rest.starts_with('=') && self.queued.is_none();
+        let is_if = rest.split_whitespace().next().is_some_and(|first| first.eq_ignore_ascii_case("if"));
+        if branches && !self.open.is_empty() && (matches!(word.as_str(), "elseif" | "elsif") || word == "else" && is_if)
+        {
+            let written = if word == "else" { "else if" } else { word.as_str() };
+            let message = format!("`{written}` is not a keyword, so the condition is not read");
+            self.found.push((at, warning(message, text, "write `elif`").code("odd-command")));
+        }
         match word.as_str() {
             "if" if branches => self.begin(at, text, rest),
             "elif" | "else" | "endif" if branches => self.branch(at, text, &word, rest),
@@ -152,6 +159,11 @@ impl Reading {
             {
                 let message = format!("`from` takes the name of a file, here `{file}`");
                 let help = format!("write `in ({file})` for items");
+                self.found.push((at, warning(message, text, help).code("odd-command")));
+            }
+            if arguments.to_ascii_lowercase().contains("matching from ") {
+                let message = "`from` is a pattern here, as `matching` takes patterns";
+                let help = "write `matching files` and the patterns";
                 self.found.push((at, warning(message, text, help).code("odd-command")));
             }
             // A table with a heading has names of its own.
@@ -364,6 +376,11 @@ impl Reading {
         names.iter().find_map(last).filter(|(value, _)| !value.is_empty())
     }
 
+    /// Tests whether a name has a value in some case.
+    fn may_have(&self, name: &str) -> bool {
+        self.values.get(name).is_some_and(|all| all.iter().any(|(value, _)| !value.is_empty()))
+    }
+
     fn has(&self, names: &[&str]) -> bool {
         self.value(names).is_some()
     }
@@ -394,6 +411,12 @@ impl Reading {
             "vm" | "13" if !has(&["vm_memory", "request_memory"]) => {
                 Some(("the vm universe needs `vm_memory`", "add `vm_memory = …`"))
             }
+            "vm" | "13" if self.value(&["vm_type"]).is_some_and(|(kind, _)| kind.eq_ignore_ascii_case("vmware")) => {
+                Some(("`vmware` is no longer a type of virtual machines", "write `vm_type = kvm`"))
+            }
+            "vm" | "13" if !has(&["vm_disk", "kvm_disk", "xen_disk"]) && has(&["vm_type"]) => {
+                Some(("the vm universe needs `vm_disk`", "add `vm_disk = …`"))
+            }
             "parallel" | "mpi" | "11" | "8" if !has(&["machine_count", "machinecount", "node_count", "nodecount"]) => {
                 Some(("the parallel universe needs `machine_count`", "add `machine_count = …`"))
             }
@@ -406,7 +429,7 @@ impl Reading {
         let image = has(&["container_image", "docker_image"]);
         if let Some((message, help)) = missing {
             self.found.push((at, error(message, &statements[at], help)));
-        } else if runs && !image && !EXECUTABLE.iter().any(|name| self.values.contains_key(*name)) {
+        } else if runs && !image && !EXECUTABLE.iter().any(|name| self.may_have(name)) {
             let at = self.queue();
             self.found.push((at, error("there is no `executable`", &statements[at], "add `executable = …`")));
         }
@@ -417,6 +440,7 @@ impl Reading {
             self.found.push((at, error(message, &statements[at], help)));
         }
         self.transfers(statements);
+        self.shared_files(statements);
         self.unread_commands(&name, statements);
         for (one, other) in EXCLUSIVE {
             if let (Some((_, a)), Some((_, b))) = (self.value(&[one]), self.value(&[other])) {
@@ -459,6 +483,16 @@ impl Reading {
             found.push((*at, warning(message, &statements[*at], help).code("odd-command")));
         }
         self.found.extend(found);
+    }
+
+    /// The log of the events of a job in the file of its output.
+    fn shared_files(&mut self, statements: &[String]) {
+        let Some((log, at)) = self.value(&["log", "userlog"]).cloned() else { return };
+        let is_it = |name: &&str| self.value(&[*name]).is_some_and(|(value, _)| *value == log);
+        let Some(other) = ["output", "error"].into_iter().find(is_it).filter(|_| log != "/dev/null") else { return };
+        let message = format!("`log` and `{other}` are one file, `{log}`, and overwrite each other");
+        let help = "give each a file of its own";
+        self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
     }
 
     /// `should_transfer_files = NO` with files to transfer.

@@ -354,7 +354,7 @@ fn slip(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic
 }
 
 /// Returns true if the attribute of a node may be missing: another part of the expression tests that.
-fn asks(tree: &Tree, id: NodeId) -> bool {
+pub(super) fn asks(tree: &Tree, id: NodeId) -> bool {
     let Some(name) = tree.reference(id).map(|reference| reference.name) else { return true };
     let is_it = |other: NodeId| tree.reference(tree.bare(other)).is_some_and(|other| other.name == name);
     tree.nodes.iter().take(LOOKED_AT).any(|node| match *node {

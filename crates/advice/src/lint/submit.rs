@@ -9,10 +9,11 @@ use super::comparison::wrong_size;
 use super::expression::{LintContext, Role, lint as lint_expression, unparsed};
 use super::knobs::{HOLD, LONE_JOB, MATCH, MATCH_VALUE, RELEASE};
 use super::rules::{published, unquoted_text};
-use super::submit_values::is_size_unit;
+use super::submit_values::{is_size_unit, may_expand};
 use super::units::in_unit;
 use super::versions::LintVersions;
 use super::{beside_comment, is_slip, placed, refusals, shifted_fix, unknowns};
+use crate::submit::queue::number;
 use crate::submit::statements::{joined, queue_arguments, statements};
 use classmate::internal::analysis::evaluate::OPEN;
 use classmate::internal::diagnostic::{Excerpt, Severity};
@@ -218,7 +219,9 @@ fn request(
         };
         in_unit(fault, text.as_bytes(), attribute).shifted(value)
     } else if let Some(word) = own.unknown_value(text.as_bytes()) {
-        word.shifted(value)
+        number_expected(word, name).shifted(value)
+    } else if let Some(fault) = is_number.then(|| no_amount(name, &text)).flatten() {
+        fault.shifted(value)
     } else {
         let (unit, amount) = (unit?, text.parse::<u32>().ok()?);
         let looks = wrong_size(unit, f64::from(amount))?;
@@ -228,6 +231,28 @@ fn request(
     let excerpt = Excerpt { text: line.to_vec(), subject: Some(name.to_owned()) };
     let fix = shifted_fix(&finding, start);
     Some(placed(finding, file, number, excerpt, fix))
+}
+
+/// The finding about a word of which nothing is known, where a number is expected: quotes do not help.
+fn number_expected(mut found: Diagnostic, name: &str) -> Diagnostic {
+    if found.fix.is_none() || name.ends_with("_reason") {
+        return found;
+    }
+    found.fix = None;
+    found.help("write a number, or an expression of known attributes")
+}
+
+/// `request_cpus = 1-4`, which is -3, and `request_gpus = true`.
+fn no_amount(name: &str, text: &str) -> Option<Diagnostic> {
+    let amount = number(text)?;
+    let span = Span::new(0, text.len());
+    if amount < 0.0 {
+        let message = format!("`{name}` is {amount}, which every slot has");
+        return Some(Diagnostic::warning(message, span).help("write the amount that a job needs").code("odd-command"));
+    }
+    let is_truth = ["true", "false"].iter().any(|word| text.eq_ignore_ascii_case(word));
+    let message = format!("`{name}` is a boolean, and counts as {amount}");
+    is_truth.then(|| Diagnostic::warning(message, span).help("write a number").code("type-clash"))
 }
 
 /// `request_memory = 4,096`: a list of sizes to try one after the other.
@@ -245,7 +270,7 @@ fn grouped_digits(name: &str, text: &str) -> Option<Diagnostic> {
 
 /// The error of a requested amount that is neither an expression nor, if it is a size, a number with a unit.
 fn not_an_amount(text: &str, size: bool, options: &ParseOptions) -> Option<Diagnostic> {
-    if text.is_empty() || size && is_amount(text) || text.contains('$') {
+    if text.is_empty() || size && is_amount(text) || may_expand(text) {
         return None;
     }
     // Sizes to try one after the other, with an expression perhaps at the end.
@@ -346,7 +371,8 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
         let attribute = attribute.filter(|_| memchr::memchr(b'$', text).is_none());
         let options = own.options();
         if attribute.is_none() && kind == Some(CommandKind::Expression) && role == Role::default() {
-            return own.unknown_value(text).into_iter().collect();
+            let found = own.unknown_value(text).map(|found| number_expected(found, &lower));
+            return found.into_iter().collect();
         }
         let (Some(attribute), Ok(expr)) = (attribute, parse_expr(text, &options)) else { return Vec::new() };
         let text_attribute = unquoted_text(Name::new(attribute), text, &expr, &own_attribute);
@@ -489,7 +515,12 @@ pub(crate) fn without_macros(text: &[u8]) -> Option<WithoutMacros> {
         let letters = text[start..].iter().take_while(|byte| **byte == b'$').count();
         let name = text[start + letters..].iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_');
         let bracket = start + letters + name.count();
-        if text.get(bracket) != Some(&b'(') || letters > 2 {
+        // Any other `$` is text, as at the end of a pattern.
+        if text.get(bracket) != Some(&b'(') {
+            at = start + letters;
+            continue;
+        }
+        if letters > 2 {
             return None;
         }
         let end = bracket + parenthesized(&text[bracket..])?;

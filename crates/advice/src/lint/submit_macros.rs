@@ -170,24 +170,27 @@ impl<'r> Macros<'r> {
             found.push((*at, warning.help(help).code("unknown-command")));
         }
         // Variables of which jobs need nothing are common; one beside a reference to nothing is a slip.
-        if let Some((at, names)) = self.reading.queue_names().filter(|(_, names)| self.lacks_a_name(names)) {
+        if let Some((at, names)) = self.reading.queue_names()
+            && let Some(lacking) = self.lacking(names)
+        {
             for name in names.iter().filter(|name| !self.expands(&name.to_ascii_lowercase())) {
                 let Some(text) = statements.get(*at) else { continue };
                 let start = text.find(name.as_str()).unwrap_or(text.len() - text.trim_start().len());
                 let message = format!("nothing refers to the variable `{name}` of `queue`");
                 let warning = Diagnostic::warning(message, Span::new(start, start + name.len()));
-                let help = format!("write `$({name})` where a job needs its item, or correct the name");
+                let help = format!("write `$({name})` where a job needs its item; `$({lacking})` is not defined");
                 found.push((*at, warning.help(help).code("unknown-command")));
             }
         }
         found
     }
 
-    /// Returns true if something refers to a name that nothing defines.
-    fn lacks_a_name(&self, queued: &[String]) -> bool {
+    /// A name, lower case, that something refers to and that nothing defines.
+    fn lacking(&self, queued: &[String]) -> Option<String> {
         let is_defined = |name: &String| {
-            let queued = queued.iter().any(|one| one.eq_ignore_ascii_case(name));
-            queued || self.reading.values.contains_key(name) || BUILT_IN.contains(&name.as_str())
+            let is_queued = queued.iter().any(|one| one.eq_ignore_ascii_case(name));
+            let built_in = BUILT_IN.contains(&name.as_str()) && !is_other_item(name, queued.is_empty());
+            is_queued || self.reading.values.contains_key(name) || built_in
         };
         let texts = self.reading.values.values().flatten().map(|(text, _)| text.as_str());
         let plain = texts
@@ -197,7 +200,7 @@ impl<'r> Macros<'r> {
             let end = rest.find(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_')).unwrap_or(rest.len());
             (rest[end..].starts_with(')') && end > 0).then(|| rest[..end].to_ascii_lowercase())
         });
-        names.any(|name| !is_defined(&name))
+        names.find(|name| !is_defined(name))
     }
 
     /// References to macros that nothing defines and that are named almost like one that is defined. Others may come from
@@ -207,32 +210,39 @@ impl<'r> Macros<'r> {
         let queued: Vec<String> = names.iter().map(|name| name.to_ascii_lowercase()).collect();
         let is_plain = |name: &&String| !name.contains('.');
         let own: Vec<&str> = self.reading.values.keys().filter(is_plain).chain(&queued).map(String::as_str).collect();
-        let is_defined = |name: &str| own.contains(&name) || BUILT_IN.contains(&name);
+        let other_item = |name: &str| is_other_item(name, queued.is_empty());
+        let is_defined = |name: &str| own.contains(&name) || BUILT_IN.contains(&name) && !other_item(name);
         let mut found: Vec<Refused> = Vec::new();
         let texts = self.reading.values.values().flatten().chain(&self.reading.expanded);
         for (text, at) in texts {
             let Some(statement) = statements.get(*at) else { continue };
+            let given = statement.split('=').next().unwrap_or_default().trim().to_ascii_lowercase();
             for (start, _) in text.match_indices("$(") {
                 let rest = &text[start + 2..];
                 let end = rest.find(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_')).unwrap_or(rest.len());
                 let (name, lower) = (&rest[..end], rest[..end].to_ascii_lowercase());
                 let escaped = text[..start].ends_with('$');
-                if !rest[end..].starts_with(')') || escaped || name.len() < 4 || is_defined(&lower) {
+                if !rest[end..].starts_with(')') || escaped || name.len() < 3 || is_defined(&lower) {
                     continue;
                 }
-                let known = own.iter().copied().filter(|known| known.len() >= 3).chain(BUILT_IN);
-                let digits = |name: &str| name.trim_end_matches(|sign: char| sign.is_ascii_digit()).to_owned();
-                let known = known.filter(|known| digits(known) != digits(&lower));
-                let Some(meant) =
-                    near::closest_within(near::allowance(lower.as_bytes()).min(2), lower.as_bytes(), known)
-                else {
-                    continue;
+                let item = || queued.first().filter(|_| is_other_item(&lower, false));
+                let slip = || {
+                    let known = own.iter().copied().filter(|known| known.len() >= 3).chain(BUILT_IN);
+                    let digits = |name: &str| name.trim_end_matches(|sign: char| sign.is_ascii_digit()).to_owned();
+                    // A value that refers to itself is no better.
+                    let known = known.filter(|known| digits(known) != digits(&lower) && *known != given);
+                    let allowed = near::allowance(lower.as_bytes()).min(2);
+                    near::closest_within(allowed, lower.as_bytes(), known).filter(|_| name.len() >= 4)
                 };
+                let help = of_environment(name)
+                    .or_else(|| Some(format!("the items are called `$({})`", item()?)))
+                    .or_else(|| Some(format!("did you mean `$({})`?", slip()?)));
+                let Some(help) = help else { continue };
                 let reference = format!("$({name})");
                 let begin = statement.find(&reference).unwrap_or_default();
                 let message = format!("`{reference}` is not defined and expands to nothing");
                 let mut warning = Diagnostic::warning(message, Span::new(begin, begin + reference.len()));
-                warning = warning.did_you_mean(Some(format!("$({meant})"))).code("undefined-macro");
+                warning = warning.help(help).code("undefined-macro");
                 warning.severity = Severity::Warning;
                 if !found.iter().any(|(other, one)| other == at && one.message == warning.message) {
                     found.push((*at, warning));
@@ -241,6 +251,17 @@ impl<'r> Macros<'r> {
         }
         found
     }
+}
+
+/// Tests whether a name (lower case) is that of the items of a `queue` which gives them other names.
+fn is_other_item(name: &str, unnamed: bool) -> bool {
+    name == "item" && !unnamed
+}
+
+/// The help about the name of a variable of the environment.
+fn of_environment(name: &str) -> Option<String> {
+    const NAMES: [&str; 7] = ["HOME", "USER", "LOGNAME", "PWD", "PATH", "SHELL", "X509_USER_PROXY"];
+    NAMES.contains(&name).then(|| format!("write `$ENV({name})` for the variable of the environment"))
 }
 
 /// Tests whether the name in a reference of a text is made of another macro: `$($(which))`, `$(file_$(n))`.

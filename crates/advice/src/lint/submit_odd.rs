@@ -2,6 +2,9 @@
 //!
 //! In: a command and its value. Out: a message and a help, for findings of the rule `odd-command`.
 
+/// Programs that run the file behind their name.
+const INTERPRETERS: [&str; 9] = ["python", "python2", "python3", "bash", "sh", "perl", "Rscript", "java", "julia"];
+
 /// Macros of jobs, lower case, that other notations name.
 const OF_JOBS: [&str; 7] = ["process", "procid", "cluster", "clusterid", "item", "step", "row"];
 
@@ -48,6 +51,33 @@ fn quoted_path(name: &str, value: &str) -> Option<(String, String)> {
     Some((format!("the quotes are a part of the name in `{name}`"), format!("write `{name} = {inner}`")))
 }
 
+/// The name of a file with the `~` of a shell, and several names without commas.
+fn odd_path(name: &str, value: &str) -> Option<(String, String)> {
+    const FILES: [&str; 8] =
+        ["executable", "input", "output", "error", "log", "initialdir", "initial_dir", "x509userproxy"];
+    let is_list = matches!(name, "transfer_input_files" | "transfer_output_files");
+    if !is_list && !FILES.contains(&name) {
+        return None;
+    }
+    let items = value.split(',').map(str::trim).filter(|_| is_list).chain(Some(value).filter(|_| !is_list));
+    if let Some(item) = items.clone().find(|item| item.starts_with("~/")) {
+        let message = format!("`{item}` is in a folder `~`: it is not expanded as in a shell");
+        return Some((message, format!("write `$ENV(HOME)/{}`", &item[2..])));
+    }
+    // A name may have blanks, but a part of one is mostly not a name with an ending.
+    let is_file = |word: &str| {
+        let (_, end) = word.trim_end_matches('/').rsplit_once('.').unwrap_or_default();
+        end.len() <= 5 && end.starts_with(|sign: char| sign.is_ascii_alphabetic())
+    };
+    let item = items.filter(|_| is_list).find(|item| {
+        let plain = !item.contains(['"', '\'', '\\', ';']) && item.matches('(').count() == item.matches("$(").count();
+        let words: Vec<&str> = item.split_whitespace().collect();
+        plain && words.len() > 1 && words.iter().all(|word| is_file(word))
+    })?;
+    let message = format!("`{item}` is one name: blanks do not separate files");
+    Some((message, format!("write `{}`", item.split_whitespace().collect::<Vec<_>>().join(", "))))
+}
+
 /// The value of a command that is read in an unexpected way, and its help.
 pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
     if let Some(start) = value.find("$(").filter(|_| !matches!(name, "requirements" | "rank")) {
@@ -62,8 +92,9 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
     if let Some(found) = other_notation(name, value) {
         return Some(found);
     }
-    if let Some(found) = nested_function(value).or_else(|| quoted_path(name, value)) {
-        return Some(found);
+    let found = nested_function(value).or_else(|| quoted_path(name, value)).or_else(|| odd_path(name, value));
+    if found.is_some() {
+        return found;
     }
     if value.contains('$') {
         return None;
@@ -94,6 +125,15 @@ fn odd_environment(value: &str) -> Option<(String, String)> {
             let first = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
             first && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         };
+        let is_quoted = |value: &str| value.len() > 2 && value.starts_with('\'') && value.ends_with('\'');
+        let entries = || value.split(';').map(str::trim);
+        if let Some((name, text)) =
+            entries().filter_map(|entry| entry.split_once('=')).find(|(_, text)| is_quoted(text))
+        {
+            let message = format!("the single quotes are a part of the value of `{name}`: `{text}`");
+            let all = entries().filter(|entry| !entry.is_empty()).collect::<Vec<_>>().join(" ");
+            return Some((message, format!("write `environment = \"{all}\"`")));
+        }
         let mut entries = value.split(';').map(|entry| entry.split_whitespace().collect::<Vec<_>>());
         let words = entries.find(|words| words.len() > 1 && words.iter().all(|word| is_setting(word)))?;
         let (first, rest) = (words[0].split_once('=')?, words[1..].join(" "));
@@ -128,10 +168,17 @@ fn odd_files(name: &str, value: &str) -> Option<(String, String)> {
     match name {
         "executable" => {
             let (program, rest) = value.split_once(' ')?;
+            let interprets = INTERPRETERS.contains(&program.rsplit('/').next().unwrap_or_default());
             let message = format!("`{name}` is the name of one file, `{value}`");
-            rest.trim_start()
-                .starts_with('-')
+            (interprets || rest.trim_start().starts_with('-'))
                 .then(|| (message, format!("write `executable = {program}` and `arguments = {}`", rest.trim_start())))
+        }
+        // HTCondor looks for an `F` alone.
+        "transfer_executable" => {
+            let lower = value.to_ascii_lowercase();
+            let known = lower.starts_with('f') || matches!(lower.as_str(), "true" | "t" | "yes" | "1" | "");
+            let message = format!("`{name}` is `{value}`, which is read as true");
+            (!known).then(|| (message, "write `false`, or `true`".to_owned()))
         }
         "transfer_input_files" | "transfer_output_files" if value.contains(';') => {
             let message = format!("`{value}` is one name: `;` does not separate files");

@@ -10,7 +10,7 @@ use classmate::internal::syntax::token::Quoting;
 
 /// The fault of a command's value, and its help.
 pub(super) fn bad_value(name: &str, value: &str) -> Option<(String, String)> {
-    if value.is_empty() || value.contains('$') {
+    if value.is_empty() || may_expand(value) {
         return None;
     }
     let one_of = |words: &[&str], shown: &str| {
@@ -105,11 +105,23 @@ pub(super) fn bad_value(name: &str, value: &str) -> Option<(String, String)> {
     }
 }
 
+/// Tests whether a text has a macro or a function that is expanded: `$(x)`, `$$(x)`, `$INT(x)`. `${x}` and `$x` are text.
+pub(super) fn may_expand(text: &str) -> bool {
+    text.match_indices('$').any(|(at, _)| {
+        let rest = text[at..].trim_start_matches('$');
+        rest.trim_start_matches(|sign: char| sign.is_ascii_alphanumeric() || sign == '_').starts_with('(')
+    })
+}
+
 /// The fault of the type of a grid resource, and its help.
 pub(super) fn grid_fault(value: &str) -> Option<(String, String)> {
     const TYPES: [&str; 12] =
         ["condor", "batch", "arc", "ec2", "gce", "azure", "pbs", "lsf", "sge", "nqs", "naregi", "blah"];
-    let kind = value.split_whitespace().next().filter(|_| !value.contains('$'))?;
+    let kind = value.split_whitespace().next()?;
+    // The type is needed when the job is submitted: `$$(…)` is known to the slot only.
+    if value.contains('$') && !kind.starts_with("$$") {
+        return None;
+    }
     let known = TYPES.iter().any(|one| one.eq_ignore_ascii_case(kind));
     let help = "write `condor`, `batch`, `arc`, `ec2`, `gce` or `azure` first".to_owned();
     (!known).then(|| (format!("`{kind}` is not a type of grid resources"), help))

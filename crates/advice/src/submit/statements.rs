@@ -4,8 +4,22 @@ use std::borrow::Cow;
 
 use super::queue::{ItemList, QueueStatement};
 
-/// Returns true if a text looks like a submit file: it queues something.
+/// Returns true if a text looks like a submit file: it queues something, or names a program or a universe and attributes of jobs.
 pub fn is_submit(text: &[u8]) -> bool {
+    let lines = || text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let names = |line: &[u8]| {
+        let name = line[..memchr::memchr(b'=', line).unwrap_or(0)].trim_ascii();
+        [b"executable".as_slice(), b"universe"].iter().any(|known| known.eq_ignore_ascii_case(name))
+    };
+    let is_attribute = |line: &[u8]| {
+        let name = line.strip_prefix(b"+").and_then(|rest| Some(rest[..memchr::memchr(b'=', rest)?].trim_ascii()));
+        name.is_some_and(|name| {
+            !name.is_empty() && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+        })
+    };
+    if lines().any(names) && lines().any(is_attribute) {
+        return true;
+    }
     text.split(|byte| *byte == b'\n').any(|line| {
         let line = line.trim_ascii();
         queue_arguments(line).is_some_and(|rest| !rest.trim_ascii_start().starts_with(b"="))

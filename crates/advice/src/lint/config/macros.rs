@@ -27,7 +27,7 @@ fn plain_references(text: &[u8]) -> impl Iterator<Item = (usize, usize, &[u8])> 
 
 /// The name that a name (upper case) misspells by one letter, or two swapped ones: of a built-in default, or of the files.
 fn defined_like(upper: &[u8], own: &[&str]) -> Option<String> {
-    if upper.len() < 3 || upper.starts_with(b"LOCAL") {
+    if upper.len() < 3 {
         return None;
     }
     let stem = |name: &[u8]| name.iter().copied().filter(u8::is_ascii_alphabetic).collect::<Vec<u8>>();
@@ -40,7 +40,14 @@ fn defined_like(upper: &[u8], own: &[&str]) -> Option<String> {
     let is_other = |known: &&str| singular(&known.to_ascii_uppercase().into_bytes()) != singular(upper);
     let built_in = BUILT_IN_MACROS.iter().copied().filter(|known| known.len() >= upper.len().min(4));
     let all = own.iter().copied().filter(|_| upper.len() >= 5).chain(built_in).filter(is_other);
-    near::closest_within(1, upper, all).map(str::to_owned)
+    let letters = |name: &[u8]| {
+        let mut letters = name.to_ascii_uppercase();
+        letters.sort_unstable();
+        letters
+    };
+    // Sites have many names of their own that begin so: only swapped letters are certain.
+    let is_slip = |known: &&str| !upper.starts_with(b"LOCAL") || letters(known.as_bytes()) == letters(upper);
+    near::closest_within(1, upper, all).filter(is_slip).map(str::to_owned)
 }
 
 /// The macros that configurations mostly refer to.
@@ -225,6 +232,34 @@ impl Linter<'_> {
                 let found = Diagnostic::warning_at(message, Some(place)).width(shown.len()).help(help);
                 self.report(found.code("leftover-macro"), Some(shown_name(definition.name)));
             }
+        }
+    }
+
+    /// `Team = "atlas"` in a transform of jobs: a macro that nothing refers to, where an attribute is meant.
+    pub(super) fn unused_macros(&mut self, definition: &Definition<'_>) {
+        let Some(place) = definition.place.cloned().filter(|_| definition.template.is_none()) else { return };
+        let of_transform = bare(definition.name).to_ascii_uppercase().starts_with(b"JOB_TRANSFORM_");
+        if !of_transform || definition.raw.trim_ascii_start().starts_with(b"[") {
+            return;
+        }
+        let upper = definition.raw.to_ascii_uppercase();
+        for (number, line) in definition.raw.split(|byte| *byte == b'\n').enumerate() {
+            let start = line.len() - line.trim_ascii_start().len();
+            let length = line[start..].iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+            let (name, rest) = line[start..].split_at(length);
+            let Some(value) = rest.trim_ascii_start().strip_prefix(b"=").map(<[u8]>::trim_ascii) else { continue };
+            let own = [b"(", name.to_ascii_uppercase().as_slice()].concat();
+            let is_used = memchr::memmem::find(&upper, &own).is_some() || name.eq_ignore_ascii_case(b"REQUIREMENTS");
+            if length == 0 || value.is_empty() || is_used {
+                continue;
+            }
+            let (name, value) = (shown_name(name), shown_name(value));
+            let message = format!("`{name} =` sets a macro of the transform, which nothing refers to");
+            let column = start as u32 + 1;
+            let at = Location { line: place.line + number as u32 + 1, column, ..place.clone() };
+            let found = Diagnostic::warning_at(message, Some(at)).width(name.len());
+            let found = found.help(format!("write `SET {name} {value}` for an attribute of the job"));
+            self.report(found.code("odd-line"), Some(shown_name(definition.name)));
         }
     }
 

@@ -3,6 +3,8 @@
 use super::Linter;
 use crate::lint::attributes::is_known;
 use crate::lint::expression::{Role, written};
+use crate::lint::knobs::bare;
+use crate::lint::rules::asks;
 use crate::lint::scope::Seen;
 use classmate::internal::builtin::near;
 use classmate::internal::syntax::expr::Node;
@@ -10,7 +12,8 @@ use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::view::RefScope;
-use classmate::{Diagnostic, Expr, ParseOptions};
+use classmate::{Diagnostic, Expr, Name, ParseOptions};
+use classmate_config::internal::config::check::{has_root, is_variable};
 use classmate_pool::internal::pool::attribute;
 
 /// Reports the names of sleep states without quotes: `HIBERNATE` is a string.
@@ -65,6 +68,44 @@ impl Linter<'_> {
         (tree.first_of(expr.root())..=expr.root()).filter_map(finding).collect()
     }
 
+    /// `START = StartIdle`: a macro without `$( )`, which is an attribute that no ad has.
+    pub(super) fn bare_macros(&self, expr: &Expr, role: Role, text: &[u8]) -> Vec<Diagnostic> {
+        if !matches!(role.mine, Seen::Job | Seen::Slot) {
+            return Vec::new();
+        }
+        let tree = expr.tree();
+        let finding = |id| {
+            let reference = tree.reference(id).filter(|reference| reference.scope == RefScope::Either)?;
+            let name = reference.name;
+            let there = self.schema.is_some_and(|schema| schema.has(name));
+            if is_known(name.folded()) || there || self.slots_have(name) || self.jobs_get(name) || asks(tree, id) {
+                return None;
+            }
+            let is_time = matches!(name.folded(), b"minute" | b"hour");
+            if !is_time && !self.is_own_macro(name, role) {
+                return None;
+            }
+            let span = tree.span(id)?;
+            let shown = written(text, span);
+            let message = format!("`{shown}` is UNDEFINED: it is a macro here, and not an attribute");
+            Some(Diagnostic::warning(message, span).help(format!("write `$({shown})`")).code("unseen-attribute"))
+        };
+        (tree.first_of(expr.root())..=expr.root()).filter_map(finding).collect()
+    }
+
+    /// Tests whether a name is a macro of these files, which others of the configuration do not publish.
+    fn is_own_macro(&self, name: Name, role: Role) -> bool {
+        let is_set = |name: &[u8]| self.config.definition(name).is_some_and(|one| one.place.is_some());
+        let brought = ["STARTD_CRON_JOBLIST", "SCHEDD_CRON_JOBLIST"]
+            .iter()
+            .any(|list| self.config.definition(list.as_bytes()).is_some_and(|list| !list.raw.is_empty()));
+        if !is_set(name.folded()) || is_variable(name.folded()) || brought {
+            return false;
+        }
+        let list: &[u8] = if role.mine == Seen::Slot { b"STARTD_ATTRS" } else { b"SUBMIT_ATTRS" };
+        has_root(self.config) || is_set(list)
+    }
+
     /// `SLOT_WEIGHT = Cpu`: a number that is almost the name of an attribute.
     pub(super) fn no_number(&self, text: &[u8]) -> Option<Diagnostic> {
         let expr = parse_expr(text, &self.options()).ok()?;
@@ -77,9 +118,11 @@ impl Linter<'_> {
     }
 
     /// `AccountingGroup == "physics"`: it has the name of the user behind the group.
-    pub(super) fn group_alone(&self, expr: &Expr, text: &[u8]) -> Option<Diagnostic> {
+    pub(super) fn group_alone(&self, name: &[u8], expr: &Expr, text: &[u8]) -> Option<Diagnostic> {
         let tree = expr.tree();
-        let groups = self.config.list("GROUP_NAMES").ok().filter(|groups| !groups.is_empty())?;
+        // The ad of a group has the name of the group.
+        let of_jobs = !bare(name).eq_ignore_ascii_case(b"GROUP_SORT_EXPR");
+        let groups = self.config.list("GROUP_NAMES").ok().filter(|groups| of_jobs && !groups.is_empty())?;
         (tree.first_of(expr.root())..=expr.root()).find_map(|id| {
             let Node::Binary(op, left, right) = *tree.node(id) else { return None };
             let is_equality = matches!(op, BinaryOp::Equal | BinaryOp::Is);
