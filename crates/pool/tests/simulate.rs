@@ -578,6 +578,7 @@ fn cycles_that_are_shown_a_part_of_the_queue_decide_as_if_they_were_shown_all() 
         slurm(&format!("{CONF}PriorityWeightTRES=CPU=1000,Mem=5000\nPriorityFlags=INCR_ONLY\n"), DUMP),
         priced(CONF, DUMP, "TRESBillingWeights=CPU=1.5,Mem=0.25G"),
         priced(&format!("{CONF}PriorityWeightAge=5000\nPriorityWeightQOS=300\n"), DUMP, "TRESBillingWeights=Mem=1"),
+        priced(&format!("{CONF}PriorityWeightTRES=Billing=5000\n"), DUMP, "TRESBillingWeights=Mem=1"),
         lots(""),
         lots("Lottery = proportional\nWeighting = literal"),
         lots("Order = greedy\nDiracMemoryTags = yes\nWeighting = proportional"),

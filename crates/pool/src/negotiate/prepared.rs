@@ -22,7 +22,7 @@ use crate::pool::slot::{copies, is_slot};
 use crate::pool::{PoolSize, Slot};
 use crate::priority::ranking::ServiceOrder;
 use crate::priority::{Opening, PriorityPolicy, Standing, Waiting};
-use crate::queue::request::{Queue, Queued, is_always_sent};
+use crate::queue::request::{JobsBehind, Queue, Queued, is_always_sent};
 use crate::queue::{Job, JobId, Submitter, autocluster, significant};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
@@ -128,8 +128,8 @@ pub(crate) struct ChargedPool<'s> {
     pub(crate) policy: Box<dyn PriorityPolicy>,
     /// The size of the pool, if these slots are only a part of it; `None`: computed from them.
     pub(crate) size: Option<PoolSize>,
-    /// Number of jobs that wait after a job, are equal to it, and are not in the snapshot.
-    pub(crate) unlisted: HashMap<JobId, usize>,
+    /// Waiting jobs that are not in the snapshot, by the job that stands for them.
+    pub(crate) behind: HashMap<JobId, JobsBehind>,
 }
 
 impl<'s> PreparedPool<'s> {
@@ -166,7 +166,7 @@ impl<'s> PreparedPool<'s> {
         let (slots, ignored) = received(slots, &rules, &settings);
         observer.phase_started("charge");
         let policy = charge(snapshot, &slots, &rules, &settings);
-        let charged = ChargedPool { snapshot, rules, slots, ignored, policy, size: None, unlisted: HashMap::new() };
+        let charged = ChargedPool { snapshot, rules, slots, ignored, policy, size: None, behind: HashMap::new() };
         let mut pool = charged.prepare(observer)?;
         pool.explained = explained;
         if let Some(Explained { whole: Some((slots, policy)), .. }) = &mut pool.explained {
@@ -185,7 +185,7 @@ impl<'s> PreparedPool<'s> {
         let (slots, ignored) = received(copies(&snapshot.slots), &rules, &settings);
         let mut policy = policy.unwrap_or_else(|| open(snapshot, &slots, &rules, &settings));
         charge_slots(&mut *policy, &slots, snapshot, &settings);
-        ChargedPool { snapshot, rules, slots, ignored, policy, size: None, unlisted: HashMap::new() }.prepare(&mut ())
+        ChargedPool { snapshot, rules, slots, ignored, policy, size: None, behind: HashMap::new() }.prepare(&mut ())
     }
 
     /// The policy, for the next cycle.
@@ -307,11 +307,11 @@ impl Explained {
 impl<'s> ChargedPool<'s> {
     /// Prepares the rest: submitters, queue, pool size, quotas and annotations.
     pub(crate) fn prepare(self, observer: &mut dyn CycleObserver) -> Result<PreparedPool<'s>, ConfigError> {
-        let Self { snapshot, rules, mut slots, ignored, policy, size, unlisted } = self;
+        let Self { snapshot, rules, mut slots, ignored, policy, size, behind } = self;
         let mut settings = snapshot.settings_over(&slots);
         observer.phase_started("queue");
         let (submitters, mut queue, known_jobs) = queue(snapshot, &slots, &rules, &*policy, &settings);
-        queue.unlisted = unlisted;
+        queue.behind = behind;
         let unreadable = unreadable(&queue, &rules, &settings);
         observer.phase_started("divide");
         let all = || PoolSize::of(&slots, rules.pool_size.as_ref(), rules.weighing.weighted, &settings);

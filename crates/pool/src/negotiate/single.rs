@@ -13,7 +13,7 @@ use crate::pool::Slot;
 use crate::priority::{Allowance, EquivalentJobs, PriorityPolicy, Session, Turn, TurnResult, Waiting};
 use crate::queue::Job;
 use crate::queue::job::{Activity, JobAd, JobId};
-use crate::queue::request::{Queue, Queued, Request};
+use crate::queue::request::{JobsBehind, Queue, Queued, Request};
 use crate::queue::submitter::Submitter;
 use classmate::internal::ad::{Attribute, ClassAd};
 use classmate::internal::name::Key;
@@ -38,8 +38,8 @@ impl Waiting for SubmitterJobs<'_> {
         list.iter().map(|queued| queued.autocluster).collect()
     }
 
-    fn unlisted(&self, job: &Job<'_>) -> usize {
-        self.queue.unlisted.get(&job.id).copied().unwrap_or(0)
+    fn behind(&self, job: &Job<'_>) -> Option<&JobsBehind> {
+        self.queue.behind.get(&job.id)
     }
 }
 
@@ -241,7 +241,9 @@ impl NegotiationLoop<'_> {
         match found {
             Ok(offer) => {
                 self.matched(turn, &mut serving, offer, &mut session, &mut TurnProgress::default());
-                singles.taken.insert(key);
+                if !self.queue.replace(key.1) {
+                    singles.taken.insert(key);
+                }
                 singles.answers.clear();
                 singles.refusals.clear();
             }

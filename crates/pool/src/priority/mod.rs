@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::accountant::usage::{Account, SlotInUse};
 use crate::queue::Job;
+use crate::queue::request::JobsBehind;
 use classmate::internal::ad::ClassAd;
 
 /// A policy: charges usage, and deals the pool in turns.
@@ -101,10 +102,10 @@ pub trait Waiting {
         vec![0; self.jobs(who).len()]
     }
 
-    /// Number of younger jobs equal to this one except for their age that wait after it without being listed.
-    fn unlisted(&self, job: &Job<'_>) -> usize {
+    /// The unlisted jobs that this one stands for, if there are any.
+    fn behind(&self, job: &Job<'_>) -> Option<&JobsBehind> {
         let _ = job;
-        0
+        None
     }
 }
 
@@ -217,7 +218,8 @@ pub struct Turn {
     ///
     /// A deal has turns of one kind only.
     pub job: Option<usize>,
-    /// Position of the represented job among those waiting in its queue, the oldest is 0; none: the job itself.
+    /// Position of the job that is served among those still waiting in its queue, the oldest is 0, if another one stands for
+    /// it; none: the job itself.
     pub place: Option<usize>,
     /// The number of the only slot that may be taken, for a turn of one job; none: any.
     pub slot: Option<usize>,

@@ -41,6 +41,8 @@ pub enum Policy {
 pub struct QueueDiscipline {
     /// True if the state of each job in earlier cycles decides.
     pub remembers: bool,
+    /// True if one job stands for those behind it: only the oldest of each queue has to be listed.
+    pub stands: bool,
     /// Length of the queues, the oldest jobs in the first, of which the policy chooses by position; none if all jobs
     /// are in one queue and the oldest starts.
     pub queue: Option<usize>,
@@ -103,14 +105,17 @@ impl Policy {
     ///
     /// ```
     /// use classmate_pool::internal::priority::{QueueDiscipline, Policy};
-    /// assert_eq!(Policy::Condor.queue_discipline(), QueueDiscipline { remembers: false, queue: None });
+    /// let oldest_first = QueueDiscipline { remembers: false, stands: false, queue: None };
+    /// assert_eq!(Policy::Condor.queue_discipline(), oldest_first);
     /// ```
     pub fn queue_discipline(&self) -> QueueDiscipline {
         match self {
-            Self::Condor => QueueDiscipline { remembers: false, queue: None },
-            Self::Dirac(_) => QueueDiscipline { remembers: false, queue: Some(MAX_QUEUE_JOBS) },
+            Self::Condor => QueueDiscipline { remembers: false, stands: false, queue: None },
+            Self::Dirac(_) => QueueDiscipline { remembers: false, stands: true, queue: Some(MAX_QUEUE_JOBS) },
             // A priority that never sinks remembers every cycle in which the job waited.
-            Self::Slurm(settings) => QueueDiscipline { remembers: settings.conf().flags.increase_only, queue: None },
+            Self::Slurm(settings) => {
+                QueueDiscipline { remembers: settings.conf().flags.increase_only, stands: true, queue: None }
+            }
         }
     }
 
@@ -143,7 +148,9 @@ impl Policy {
             Self::Slurm(settings) => {
                 let conf = settings.conf();
                 let by_time = conf.weights.job_size != 0 && conf.flags.small_relative_to_time;
-                (if conf.tres_weights.of("mem") == 0.0 { 0 } else { memory }, time.filter(|_| by_time))
+                // A bill may be one for memory.
+                let by_memory = ["mem", "billing"].iter().any(|name| conf.tres_weights.of(name) != 0.0);
+                (if by_memory { memory } else { 0 }, time.filter(|_| by_time))
             }
         }
     }

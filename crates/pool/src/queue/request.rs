@@ -61,14 +61,23 @@ pub struct Queue<'a> {
     pub autoclusters: Vec<Arc<[Name]>>,
     /// Number of idle jobs without any of the submitters.
     pub strangers: usize,
-    /// Number of unlisted equal jobs after a job.
-    pub unlisted: HashMap<JobId, usize>,
+    /// The unlisted jobs that listed ones stand for.
+    pub behind: HashMap<JobId, JobsBehind>,
     /// True if every job is its own request.
     singly: bool,
     /// True if requests are whole job ads, and not only their significant part.
     pub whole: bool,
     /// The numbers of autoclusters at access points, if every job is its own request.
     numbers: AutoclusterNumbers,
+}
+
+/// Unlisted jobs that a listed one stands for: younger ones that differ from it in nothing but number and age.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct JobsBehind {
+    /// Their number.
+    pub count: usize,
+    /// Numbers and submission times of those that might start in the cycle, oldest first, for policies that order jobs by age.
+    pub next: Vec<(JobId, i64)>,
 }
 
 /// Submitter, access point, and the priority of the requested jobs.
@@ -160,9 +169,9 @@ impl<'a> Queue<'a> {
         } else {
             AutoclusterNumbers::default()
         };
-        let (mut autoclusters, unlisted) = (clusters.into_names(), HashMap::new());
+        let (mut autoclusters, behind) = (clusters.into_names(), HashMap::new());
         autoclusters.truncate(listed);
-        let mut queue = Self { jobs, lists, significant, autoclusters, strangers, unlisted, singly, whole, numbers };
+        let mut queue = Self { jobs, lists, significant, autoclusters, strangers, behind, singly, whole, numbers };
         if let Some(constraint) = offering.constraint {
             queue.constrain(constraint, settings);
         }
@@ -291,6 +300,12 @@ impl<'a> Queue<'a> {
     /// Returns whether requests carry the concurrency limits of their jobs.
     pub fn requests_limits(&self) -> bool {
         self.whole || self.significant.contains(Name::new("ConcurrencyLimits"))
+    }
+
+    /// One of the unlisted jobs that a job stands for takes its place; false if there is none.
+    pub fn replace(&mut self, job: JobId) -> bool {
+        let behind = self.behind.get_mut(&job).filter(|behind| behind.count > 0);
+        behind.map(|behind| behind.count -= 1).is_some()
     }
 
     /// Adds the jobs of other ads of a submitter to its own, in their order.

@@ -14,6 +14,7 @@ use crate::negotiate::{ChargedPool, CycleOptions, IgnoredAds, Snapshot, opening}
 use crate::pool::ad_reader::AdReader;
 use crate::pool::{PoolSize, Slot};
 use crate::priority::{Past, PriorityPolicy, seed_of_cycle};
+use crate::queue::request::JobsBehind;
 use crate::queue::submitter::named;
 use crate::queue::{Job, JobId};
 use crate::workload::{Arrival, Workload};
@@ -91,9 +92,12 @@ impl<'w> Ledger<'w> {
         ad
     }
 
-    /// The ad of a job of a trace as a cluster has it: what equal jobs have in common is in a parent.
-    fn chained_ad(&mut self, job: usize) -> ClassAd {
-        let Arrival { submitter, cores, memory, .. } = self.workload.arrivals[job];
+    /// The ad of a job as it waits. Jobs of a trace have what equal jobs have in common in a parent.
+    fn waiting_ad(&mut self, job: usize) -> ClassAd {
+        let Arrival { submitter, cores, memory, ref ad, .. } = self.workload.arrivals[job];
+        if ad.is_some() {
+            return self.job_ad(job);
+        }
         if self.requests.len() >= MAX_REQUESTS {
             self.requests.clear();
         }
@@ -107,8 +111,7 @@ impl<'w> Ledger<'w> {
 
     /// A job waits: one that comes, or one that was displaced; since when, epoch seconds.
     pub(super) fn wait(&mut self, job: usize, since: i64, now: i64) {
-        let of_trace = self.workload.arrivals[job].ad.is_none();
-        let mut ad = if of_trace { self.chained_ad(job) } else { self.job_ad(job) };
+        let mut ad = self.waiting_ad(job);
         ad.insert("EnteredCurrentStatus", since);
         let submitter = self.workload.arrivals[job].submitter;
         if self.names[submitter].is_none() {
@@ -135,10 +138,8 @@ impl<'w> Ledger<'w> {
         self.starts += 1;
         self.snapshot.served.insert(name, self.starts);
         if let Some(mut past) = self.past.take() {
-            match self.ad(job) {
-                Some(ad) => past.started(ad, slot, settings, settings.now),
-                // Another one stood for it.
-                None => past.started(&self.job_ad(job), slot, settings, settings.now),
+            if let Some(ad) = self.ad(job) {
+                past.started(ad, slot, settings, settings.now);
             }
             self.past = Some(past);
         }
@@ -148,7 +149,7 @@ impl<'w> Ledger<'w> {
     /// A job that ran on a slot is done, or has lost it: it is charged no longer.
     pub(super) fn stop(&mut self, job: usize, slot: &ClassAd, settings: &EvalOptions) {
         if self.past.is_some() {
-            let ad = self.job_ad(job);
+            let ad = self.waiting_ad(job);
             if let Some(past) = &mut self.past {
                 past.ended(&ad, slot, settings, settings.now);
             }
@@ -161,17 +162,16 @@ impl<'w> Ledger<'w> {
 
     /// The account to which the use of a slot is charged by the job that was matched.
     fn account(&self, job: usize, made: &Match, slot: &ClassAd) -> Account {
-        let Some(policy) = self.policy.as_ref().filter(|policy| policy.asks_jobs()) else { return Account::Submitter };
-        match self.candidacy(job, made) {
-            Some(ad) => policy.account(ad, slot),
-            // Another one stood for it.
-            None => policy.account(&self.job_ad(job), slot),
-        }
+        let policy = self.policy.as_ref().filter(|policy| policy.asks_jobs());
+        let account = policy.zip(self.candidacy(job, made)).map(|(policy, ad)| policy.account(ad, slot));
+        account.unwrap_or(Account::Submitter)
     }
 
-    /// The ad with which a job was matched: its own, unless the policy made another; none if another one stood for it.
+    /// The ad with which a job was matched: its own, unless the policy made another. What was made for a job that stood for it
+    /// is not its own.
     fn candidacy<'a>(&'a self, job: usize, made: &'a Match) -> Option<&'a ClassAd> {
-        made.candidacy.0.as_deref().or_else(|| self.ad(job))
+        let candidacy = made.candidacy.0.as_deref().filter(|_| number(made.job) == Some(job));
+        candidacy.or_else(|| self.ad(job))
     }
 
     /// Cost of a slot for one second, for the job that was matched.
@@ -284,7 +284,7 @@ impl<'w> Ledger<'w> {
         slots: Vec<Slot>,
         whole: impl FnOnce() -> Vec<Slot>,
         size: Option<PoolSize>,
-        unlisted: HashMap<JobId, usize>,
+        behind: HashMap<JobId, JobsBehind>,
     ) -> Result<Outcome, ConfigError> {
         let now = settings.now;
         self.cycles += 1;
@@ -296,7 +296,7 @@ impl<'w> Ledger<'w> {
         };
         self.charge_to(&mut *policy, now);
         let (snapshot, rules, ignored) = (&self.snapshot, Arc::clone(self.rules), IgnoredAds::default());
-        let mut pool = ChargedPool { snapshot, rules, slots, ignored, policy, size, unlisted }.prepare(&mut ())?;
+        let mut pool = ChargedPool { snapshot, rules, slots, ignored, policy, size, behind }.prepare(&mut ())?;
         let cycle = pool.negotiate(CycleOptions::default())?;
         if is_stateful {
             self.policy = Some(pool.into_policy());

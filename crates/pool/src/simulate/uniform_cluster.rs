@@ -20,6 +20,7 @@ use crate::negotiate::{self, Snapshot};
 use crate::pool::PoolSize;
 use crate::priority::QueueDiscipline;
 use crate::queue::JobId;
+use crate::queue::request::JobsBehind;
 use crate::workload::{Arrival, Workload};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
@@ -141,33 +142,43 @@ impl<'w> UniformCluster<'w> {
         QueueKind { submitter, cores, memory, asked_time, alone }
     }
 
-    /// Shows the cycle as many jobs of each queue as there are cores for, and one more, because shares depend on the
-    /// submitters with requests; in queues that are not shown in full, twice as many as started recently, and two more.
-    /// Returns the number of jobs hidden after each shown one, if the policy counts them.
-    fn show(&mut self, now: i64, full: &Full) -> HashMap<JobId, usize> {
+    /// Shows the cycle the oldest job of each queue, if it stands for the others; otherwise as many as there are cores for,
+    /// and one more, because shares depend on the submitters with requests; in lines that are not shown in full, twice as
+    /// many as started recently, and two more. Returns the jobs that shown ones stand for.
+    fn show(&mut self, now: i64, full: &Full) -> HashMap<JobId, JobsBehind> {
         let Self { ledger, lines, open, free, served, .. } = self;
-        let mut unlisted = HashMap::new();
+        let mut hidden = HashMap::new();
+        let Workload { arrivals, .. } = ledger.workload;
+        let id = |job: usize| JobId { cluster: job as i64 + 1, process: 0 };
         let most = served.queue.unwrap_or(usize::MAX);
         open.retain(|at| {
             let Some((kind, line)) = lines.get_index_mut(*at) else { return false };
-            let first = (*free / kind.cores) as usize + 1;
-            let first = if full.has(*at) { first } else { first.min(2 * line.lately + 2) };
+            let fitting = (*free / kind.cores) as usize;
+            let first = match full {
+                _ if served.stands => 1,
+                full if full.has(*at) => fitting + 1,
+                _ => (fitting + 1).min(2 * line.lately + 2),
+            };
             let wanted = line.wanted(first, most);
             for job in line.shown.iter().filter(|job| wanted.binary_search(job).is_err()) {
                 ledger.forget(*job);
             }
             for &job in wanted.iter().filter(|job| line.shown.binary_search(job).is_err()) {
-                ledger.wait(job, ledger.workload.arrivals[job].submit, now);
+                ledger.wait(job, arrivals[job].submit, now);
             }
             line.shown = wanted;
-            if served.queue.is_some() {
+            if served.stands {
+                // A policy that chooses by position needs no ages.
+                let fitting = if served.queue.is_some() { 0 } else { fitting };
+                let next =
+                    || line.all.iter().skip(1).take(fitting).map(|job| (id(*job), arrivals[*job].submit)).collect();
                 let behind = line.unlisted(most).into_iter();
-                unlisted.extend(behind.map(|(job, behind)| (JobId { cluster: job as i64 + 1, process: 0 }, behind)));
+                hidden.extend(behind.map(|(job, count)| (id(job), JobsBehind { count, next: next() })));
             }
             !line.all.is_empty()
         });
         ledger.put_in_order();
-        unlisted
+        hidden
     }
 
     /// A job has got its cores.
@@ -178,6 +189,10 @@ impl<'w> UniformCluster<'w> {
             && let Some(line) = self.lines.get_mut(&kind)
         {
             line.remove(job);
+        }
+        if self.ledger.ad(job).is_none() {
+            // Another one stood for it.
+            self.ledger.wait(job, self.ledger.workload.arrivals[job].submit, settings.now);
         }
         let cost = self.ledger.price_of_cores(job, made, cores, settings);
         self.ledger.start(job, made, cost, &self.says, settings);
@@ -217,14 +232,11 @@ const MAX_GUESSES: usize = 3;
 type ServedPlaces = HashMap<(usize, usize), Vec<usize>>;
 
 impl UniformCluster<'_> {
-    /// The job represented by a shown one at a position among those of its queue that still wait; both are then taken.
+    /// The job that a shown one stands for, at a position among those of its queue that still wait; it is then taken.
     fn meant(&self, job: usize, place: Option<usize>, taken: &mut ServedPlaces) -> usize {
         let Some((line, start, own)) = self.queue_of(job) else { return job };
         let taken = taken.entry((line, start)).or_default();
-        let at = match place {
-            None => own,
-            Some(place) => taken.iter().fold(place, |at, gone| at + usize::from(*gone <= at)),
-        };
+        let at = taken.iter().fold(place.unwrap_or(own), |at, gone| at + usize::from(*gone <= at));
         taken.insert(taken.partition_point(|gone| *gone < at), at);
         self.lines[line].all.get(start + at).copied().unwrap_or(job)
     }
@@ -236,24 +248,25 @@ impl UniformCluster<'_> {
         Some((line, start, place))
     }
 
-    /// Runs a cycle, and returns whether it hid jobs. A hidden job would get nothing if a shown job of its queue got
-    /// nothing; if all shown jobs of a queue got cores, more are shown, and the cycle is run again.
+    /// Runs a cycle, and returns whether shown jobs stood for others. A hidden job would get nothing if a shown job of its
+    /// line got nothing; if all shown jobs of a line got cores, and stand for no others, more are shown, and the cycle is run
+    /// again.
     fn decide(&mut self, now: i64, settings: &EvalOptions) -> Result<(Outcome, bool), ConfigError> {
         let (rules, total) = (self.ledger.rules, self.total);
         let weight = f64::from(total);
         let size = PoolSize { slots: total as usize, weight, effective: weight, smallest_weight: 1.0 };
         let asked: usize = self.asked.iter().map(|(cores, jobs)| *cores as usize * jobs).sum();
         // If there are cores for all jobs, all jobs are needed.
-        let guesses = !self.all && asked > self.free as usize;
+        let guesses = !self.all && !self.served.stands && asked > self.free as usize;
         let mut full = if guesses { Full::Some(BTreeSet::new()) } else { Full::All };
         let mut runs = 0;
         loop {
-            let unlisted = self.show(now, &full);
-            let hides = !unlisted.is_empty();
+            let hidden = self.show(now, &full);
+            let hides = !hidden.is_empty();
             let slots = negotiate::slots(vec![self.machine()], rules, settings);
             let whole = slot(&self.says, total);
             let whole = || negotiate::slots(vec![whole], rules, settings);
-            let outcome = self.ledger.cycle(settings, slots, whole, Some(size), unlisted)?;
+            let outcome = self.ledger.cycle(settings, slots, whole, Some(size), hidden)?;
             let Full::Some(lines) = &mut full else { return Ok((outcome, hides)) };
             let exhausted = self.exhausted(&outcome);
             if exhausted.is_empty() {
@@ -268,23 +281,22 @@ impl UniformCluster<'_> {
         }
     }
 
-    /// The queues of which all shown jobs got cores, and that hold more. Records the number of started jobs by queue.
+    /// The lines of which all shown jobs got cores, and that hold more. Records the number of started jobs by line.
     fn exhausted(&mut self, outcome: &Outcome) -> BTreeSet<usize> {
-        let mut started: BTreeMap<(usize, usize), usize> = BTreeMap::new();
-        let queues = outcome.matches.iter().filter_map(|made| self.queue_of(number(made.job)?));
-        for (line, start, _) in queues {
-            *started.entry((line, start)).or_default() += 1;
+        let mut started: BTreeMap<usize, usize> = BTreeMap::new();
+        let line_of = |made: &Match| self.lines.get_index_of(&self.kind(number(made.job)?));
+        for line in outcome.matches.iter().filter_map(line_of) {
+            *started.entry(line).or_default() += 1;
         }
-        let most = self.served.queue.unwrap_or(usize::MAX);
-        let is_exhausted = |((line, start), started): (&(usize, usize), &usize)| {
-            let (shown, behind) = self.lines[*line].of_queue(*start, most);
-            (behind > 0 && *started >= shown.len()).then_some(*line)
+        let is_exhausted = |(line, started): &(&usize, &usize)| {
+            let TiedJobs { all, shown, .. } = &self.lines[**line];
+            all.len() > shown.len() && **started >= shown.len()
         };
-        let exhausted = started.iter().filter_map(is_exhausted).collect();
+        let exhausted = started.iter().filter(is_exhausted).map(|(line, _)| *line).collect();
         for at in &self.open {
             self.lines[*at].lately /= 2;
         }
-        for ((line, _), started) in started {
+        for (line, started) in started {
             let lately = &mut self.lines[line].lately;
             *lately = started.max(*lately);
         }
@@ -427,6 +439,9 @@ impl Cluster for UniformCluster<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::priority::Policy;
+    use crate::priority::dirac::DiracChoice;
+    use crate::priority::slurm::{SlurmFiles, SlurmSettings};
     use crate::simulate::{SimulationPlan, SimulationResult, simulate};
     use crate::workload::swf;
 
@@ -468,6 +483,31 @@ mod tests {
         assert_eq!(cluster.cycle(60).unwrap().started, [3]);
         assert_eq!(cluster.ledger.snapshot.jobs.len(), 1);
         assert_eq!(cluster.lines[0].all.len(), 996);
+    }
+
+    #[test]
+    fn one_job_stands_for_those_behind_it() {
+        // Three hundred jobs of one user at once, and one of another; five cores, and then two that are free again.
+        let trace: String = (0..300).map(|id| line(id, 0, 50, 1, 1)).collect::<String>() + &line(300, 0, 50, 1, 2);
+        let workload = swf::read(&mut trace.as_bytes()).unwrap();
+        let slurm = SlurmSettings::new(SlurmFiles::default()).unwrap();
+        for policy in [Policy::Slurm(Box::new(slurm)), Policy::Dirac(DiracChoice::default())] {
+            let base = Snapshot { policy, ..Snapshot::default() };
+            let rules = Arc::new(Rules::read(&base.config, &base.settings()).unwrap());
+            let few = UniformCluster::new(&workload, &rules, &base, 5);
+            let all = UniformCluster::new(&workload, &rules, &base, 5).showing_all();
+            let started = [few, all].map(|mut cluster| {
+                (0..301).for_each(|job| cluster.arrive(job, 0));
+                let first = cluster.cycle(0).unwrap().started;
+                let shown = cluster.ledger.snapshot.jobs.len();
+                first[..2].iter().for_each(|job| cluster.end(*job, 50));
+                (shown, [first, cluster.cycle(60).unwrap().started])
+            });
+            let [(shown, few), (_, all)] = started;
+            assert_eq!(few, all, "{}", base.policy.name());
+            assert_eq!((few[0].len(), few[1].len()), (5, 2));
+            assert!(shown <= 2, "{shown} jobs");
+        }
     }
 
     fn ads(jobs: &[&str]) -> Workload {
@@ -556,10 +596,7 @@ mod tests {
     #[test]
     fn shares_and_lots_play_and_drop_no_job() {
         let trace: String = (0..60).map(|id| line(id, id * 7, 45 + id, 1 + id % 2, id % 3)).collect();
-        let lots = Snapshot {
-            policy: crate::priority::Policy::Dirac(crate::priority::dirac::DiracChoice::default()),
-            ..Snapshot::default()
-        };
+        let lots = Snapshot { policy: Policy::Dirac(DiracChoice::default()), ..Snapshot::default() };
         for base in [Snapshot::default(), lots] {
             assert_eq!(played(&trace, 4, &base).jobs.completed, 60);
         }

@@ -155,7 +155,8 @@ impl DiracPriority {
             };
             let requirements = Requirements { autocluster, cpu_time: reader.cpu_time(&view.ad), ..requirements };
             let job_in_queue = QueuedJob { id: age as i64, user_priority };
-            waiters.queues.push_first(requirements, job_in_queue, waiting.unlisted(view));
+            let unlisted = waiting.behind(view).map_or(0, |behind| behind.count);
+            waiters.queues.push_first(requirements, job_in_queue, unlisted);
             waiters.jobs.push(WaitingJob { who, job });
         }
         let quota = |group: &[u8]| self.quotas.get(group).copied();

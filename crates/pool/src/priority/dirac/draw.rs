@@ -80,8 +80,8 @@ pub struct Drawn {
     pub place: Option<usize>,
 }
 
-/// The same for a queue with `unlisted` more jobs after the listed ones, all with the user priority of the last one. At
-/// most as many jobs are taken as are listed with that priority, so any of these represents the drawn one.
+/// The same for a queue with `unlisted` more jobs after the listed ones, all with the user priority of the last one: the first
+/// of that priority represents any of them.
 pub fn draw_listed(
     jobs: &[QueuedJob],
     unlisted: usize,

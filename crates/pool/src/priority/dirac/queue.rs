@@ -66,7 +66,7 @@ pub struct TaskQueue {
     pub requirements: Requirements,
     /// Its jobs, in the order in which they came.
     pub jobs: Vec<QueuedJob>,
-    /// Number of unlisted jobs after them, with the user priority of the last. They are not drawn next.
+    /// Number of unlisted jobs after them, with the user priority of the last.
     pub unlisted: usize,
 }
 
@@ -166,7 +166,8 @@ impl TaskQueues {
         self.queues.get(usize::try_from(id).ok()?.checked_sub(1)?)
     }
 
-    /// Takes a job out of a queue; whether it was there. The queue stays, even without jobs.
+    /// Takes a job, or an unlisted one that it stands for, out of a queue; whether it was there. The queue stays, even without
+    /// jobs.
     pub fn remove(&mut self, queue: i64, job: i64) -> bool {
         let place = usize::try_from(queue).ok().and_then(|id| id.checked_sub(1));
         let Some((place, found)) = place.and_then(|place| Some((place, self.queues.get_mut(place)?))) else {
@@ -177,7 +178,12 @@ impl TaskQueues {
             alike.remove(&(found.waiting(), place));
             alike.insert((found.waiting() - 1, place));
         }
-        found.jobs.remove(at);
+        let last = found.jobs.last().map(|last| last.user_priority);
+        if found.unlisted > 0 && last == Some(found.jobs[at].user_priority) {
+            found.unlisted -= 1;
+        } else {
+            found.jobs.remove(at);
+        }
         true
     }
 }

@@ -310,6 +310,11 @@ impl<'a> Standpoint<'a> {
     fn scale(&self) -> Scale<'_> {
         Scale::of(self.settings.conf(), self.machines.cluster, self.maxima)
     }
+
+    /// The largest values.
+    pub(super) fn maxima(&self) -> Maxima {
+        self.maxima
+    }
 }
 
 impl SlurmJob {

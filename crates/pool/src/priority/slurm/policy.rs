@@ -9,9 +9,11 @@ use hashbrown::HashMap;
 
 use super::billing::billing;
 use super::candidate::{Requester, SlurmJob, Standpoint, held_until, partitions, qos_of};
-use super::factor::recomputed;
+use super::factor::{ClusterSize, JobFacts, Maxima, Scale, recomputed};
+
 use super::ledger::{Running, UsageLedger};
 use super::machines::{partitions_of, plain_tres};
+use super::order::JobOrderKey;
 use super::settings::SlurmSettings;
 use super::{Figures, ROOT, SlurmNodes, figures};
 use crate::accountant::GroupOf;
@@ -32,7 +34,7 @@ use classmate_config::internal::config::slurm::Shares;
 
 /// Slurm's multifactor priority over a pool.
 pub struct SlurmPriority {
-    settings: SlurmSettings,
+    settings: Arc<SlurmSettings>,
     machines: SlurmNodes,
     evaluation: EvalOptions,
     groups: Arc<dyn GroupOf + Send + Sync>,
@@ -58,7 +60,7 @@ const MAX_SEEN: usize = 4096;
 struct SeenCandidate {
     /// Kept, so that no other ad has its address.
     _shared: Arc<ClassAd>,
-    candidate: SlurmJob,
+    candidate: Arc<SlurmJob>,
 }
 
 /// A submitter that used something.
@@ -76,7 +78,7 @@ impl SlurmPriority {
         Self {
             ledger: UsageLedger::new(settings, &opening.settings.zone.time_zone()),
             figures: Standpoint::figures(settings, &machines),
-            settings: settings.clone(),
+            settings: Arc::new(settings.clone()),
             machines,
             evaluation: opening.settings.clone(),
             groups: Arc::clone(&opening.groups),
@@ -143,8 +145,8 @@ impl SlurmPriority {
     }
 
     /// Calls a function with the first candidate of a job, if it has one.
-    fn with_candidate(&self, standpoint: &Standpoint<'_>, job: &Job<'_>, look: impl FnOnce(&SlurmJob)) {
-        let made = || standpoint.candidates(&job.ad, &self.evaluation).into_iter().next();
+    fn with_candidate(&self, standpoint: &Standpoint<'_>, job: &Job<'_>, look: impl FnOnce(&Arc<SlurmJob>)) {
+        let made = || standpoint.candidates(&job.ad, &self.evaluation).into_iter().next().map(Arc::new);
         // With a partition there is an ad for each, which has that of its own.
         let shared = shared_part(&job.ad).filter(|_| job.ad.made().is_none());
         let shared = shared.and_then(|shared| Some((shared, self.seen.lock().ok()?)));
@@ -157,7 +159,7 @@ impl SlurmPriority {
         let address = Arc::as_ptr(shared) as usize;
         if let Some(known) = seen.get_mut(&address) {
             let facts = AdReader::of(&job.ad, &self.evaluation);
-            standpoint.renew(&mut known.candidate, (job.id, facts), self.evaluation.now);
+            standpoint.renew(Arc::make_mut(&mut known.candidate), (job.id, facts), self.evaluation.now);
             look(&known.candidate);
         } else if let Some(candidate) = made() {
             look(&candidate);
@@ -289,8 +291,7 @@ impl PriorityPolicy for SlurmPriority {
     fn begin(&self, claimants: &[Claimant], waiting: &dyn Waiting, deal: &PieInput) -> Box<dyn Turns> {
         let standpoint = Standpoint::new(&self.settings, &self.machines, self.ledger.tree(), &self.figures);
         let increase_only = self.settings.conf().flags.increase_only;
-        let mut jobs = Vec::new();
-        let mut visits = Vec::new();
+        let (mut jobs, mut lines, mut visits) = (Vec::new(), Vec::new(), Vec::new());
         for who in 0..claimants.len() {
             let before = jobs.len();
             // A submitter may have jobs in several accounts, and has the best of their priorities.
@@ -306,7 +307,12 @@ impl PriorityPolicy for SlurmPriority {
                     }
                     if priority > 0 {
                         associations.extend(candidate.association);
-                        jobs.push((candidate.key(priority), who, number));
+                        let line = waiting.behind(job).map(|behind| {
+                            let next = behind.next.clone().into_iter();
+                            lines.push(RankedLine { candidate: Arc::clone(candidate), next });
+                            lines.len() - 1
+                        });
+                        jobs.push(RankedJob { key: candidate.key(priority), who, number, line });
                     }
                 });
             }
@@ -316,10 +322,12 @@ impl PriorityPolicy for SlurmPriority {
                 visits.push(Visit::of_jobs(who, deal, 1.0 - best, share));
             }
         }
-        jobs.sort_by(|(one, _, _), (other, _, _)| one.compare(other));
-        let jobs = jobs.into_iter().map(|(_, who, number)| (who, number)).collect();
+        jobs.sort_by(|one, other| one.key.compare(&other.key));
+        jobs.reverse();
         let history = PieHistory { left: (0..claimants.len()).collect(), ..PieHistory::of_jobs(deal, visits) };
-        Box::new(InOrder { jobs, next: 0, pie: deal.first_pie, history })
+        let size = (self.machines.cluster, standpoint.maxima());
+        let settings = Arc::clone(&self.settings);
+        Box::new(InOrder { jobs, lines, served: None, settings, size, pie: deal.first_pie, history })
     }
 }
 
@@ -342,31 +350,78 @@ fn candidacy(job: &ClassAd, partition: &str) -> ClassAd {
     ad
 }
 
-/// The turns of a deal: one for each job, in order.
+/// A job of a deal.
+#[derive(Clone, Copy)]
+struct RankedJob {
+    key: JobOrderKey<JobId>,
+    /// Its claimant.
+    who: usize,
+    /// Its number in the deal.
+    number: usize,
+    /// The jobs that it stands for, if there are any.
+    line: Option<usize>,
+}
+
+/// Jobs that a listed one stands for.
+struct RankedLine {
+    candidate: Arc<SlurmJob>,
+    next: std::vec::IntoIter<(JobId, i64)>,
+}
+
+/// The turns of a deal: one for each job, in order. Once a job that stands for others has got a slot, the next of these has a
+/// turn, too.
 struct InOrder {
-    /// Claimants and numbers of jobs.
-    jobs: Vec<(usize, usize)>,
-    next: usize,
+    /// The jobs, the next one last.
+    jobs: Vec<RankedJob>,
+    lines: Vec<RankedLine>,
+    /// The job of the last turn.
+    served: Option<RankedJob>,
+    settings: Arc<SlurmSettings>,
+    /// The size of the cluster, and its largest values.
+    size: (ClusterSize, Maxima),
     pie: u32,
     history: PieHistory,
 }
 
+impl InOrder {
+    /// Puts the next of the jobs that a job stood for into the order.
+    fn follow(&mut self, served: RankedJob) {
+        let line = served.line.and_then(|at| self.lines.get_mut(at));
+        let Some((line, (id, submitted))) = line.and_then(|line| line.next.next().map(|next| (line, next))) else {
+            return;
+        };
+        let known = &line.candidate.facts;
+        let facts = JobFacts { accrues_since: known.accrues_since.map(|_| submitted), ..known.clone() };
+        let (cluster, maxima) = self.size;
+        let priority = facts.terms(&Scale::of(self.settings.conf(), cluster, maxima)).priority;
+        if priority > 0 {
+            let job = RankedJob { key: JobOrderKey { priority, submitted, id, ..served.key }, ..served };
+            let place = self.jobs.partition_point(|other| other.key.compare(&job.key).is_gt());
+            self.jobs.insert(place, job);
+        }
+    }
+}
+
 impl Turns for InOrder {
     fn next_turn(&mut self) -> Option<Turn> {
-        let &(who, job) = self.jobs.get(self.next)?;
-        self.next += 1;
+        let RankedJob { who, number, line, .. } = *self.served.insert(self.jobs.pop()?);
         Some(Turn {
             slot: None,
             who,
-            job: Some(job),
-            place: None,
+            job: Some(number),
+            place: line.map(|_| 0),
             allowance: Allowance::UNLIMITED,
             pie: self.pie,
             spin: 1,
         })
     }
 
-    fn ended(&mut self, _: TurnResult, _: Option<ChargedUsage>) {}
+    fn ended(&mut self, spent: TurnResult, _: Option<ChargedUsage>) {
+        // The jobs behind one that got no slot would get none.
+        if let Some(served) = self.served.take().filter(|_| spent.weight > 0.0) {
+            self.follow(served);
+        }
+    }
 
     fn history(&self) -> &PieHistory {
         &self.history
