@@ -113,6 +113,8 @@ pub struct CycleOptions<'o> {
     pub matcher: Matcher,
     /// Also determine for each idle job whether any slot matches it, claimed or not.
     pub feasibility: bool,
+    /// Leave [`Outcome::submitters`] empty: a simulation runs many cycles and shows none of them.
+    pub brief: bool,
     /// Receives progress callbacks.
     pub observer: Option<&'o mut dyn CycleObserver>,
     /// The [`Cycle::last_served`] of the cycle before; empty after a restart of the negotiator.
@@ -153,7 +155,7 @@ impl PreparedPool<'_> {
     /// # Ok::<(), classmate::internal::error::SyntaxError>(())
     /// ```
     pub fn negotiate(&mut self, options: CycleOptions<'_>) -> Result<Cycle, ConfigError> {
-        let CycleOptions { matcher, feasibility, observer, mut last_served } = options;
+        let CycleOptions { matcher, feasibility, brief, observer, mut last_served } = options;
         let mut ignore = ();
         let observer = observer.unwrap_or(&mut ignore);
         if let Some(error) = self.unreadable.take() {
@@ -164,7 +166,7 @@ impl PreparedPool<'_> {
         let (submitters, policy) = (self.submitters.as_slice(), &mut *self.policy);
         queue.whole = queue.whole && uses_insignificant(&queue, rules);
         let total_slots = slots.len();
-        let offered = single::offered(&queue, self.known_jobs, &*policy);
+        let offered = (!brief).then(|| single::offered(&queue, self.known_jobs, &*policy));
         let mut left_out = left_out(self.ignored, snapshot, &queue, self.known_jobs);
         left_out.extend(rules.groups.odd.iter().cloned());
         left_out.extend(rules.concurrency.odd().map(told));
@@ -199,7 +201,7 @@ impl PreparedPool<'_> {
         }
         observer.phase_started("report");
         let (classes, requests) = (dealing.offers.classes(), dealing.requests);
-        let (mut outcome, slots) = report(dealing, submitters, &offered);
+        let (mut outcome, slots) = report(dealing, submitters, offered.as_deref());
         outcome.quirks = left_out;
         self.slots = slots;
         Ok(Cycle { outcome, classes, by_slot, requests, feasibility, last_served })
@@ -283,11 +285,12 @@ fn left_out(ignored: IgnoredAds, snapshot: &Snapshot, queue: &Queue<'_>, known: 
     found.map(|(count, done, what, which)| format!("{done} {} {which}", counted(*count as u64, what))).collect()
 }
 
-/// Completes the outcome with its counts, and returns it with the slots.
+/// Completes the outcome with its counts and, if it is known what each submitter offered, with the results of submitters;
+/// returns it with the slots.
 fn report(
     dealing: NegotiationLoop<'_>,
     submitters: &[Submitter],
-    offered: &[single::OfferedCount],
+    offered: Option<&[single::OfferedCount]>,
 ) -> (Outcome, Vec<Slot>) {
     let NegotiationLoop { mut outcome, offers, active, active_schedds, .. } = dealing;
     outcome.statistics.largest_tie = offers.largest_tie();
@@ -298,6 +301,8 @@ fn report(
     (statistics.schedulers, statistics.active_submitters) = (active_schedds.len(), active.len());
     (statistics.matches, statistics.rejections) = (outcome.matches.len(), outcome.rejections.len());
     statistics.submitters_share_limit = limited;
-    outcome.submitters = summary::summarize(&outcome, submitters, offered);
+    if let Some(offered) = offered {
+        outcome.submitters = summary::summarize(&outcome, submitters, offered);
+    }
     (outcome, offers.into_slots())
 }

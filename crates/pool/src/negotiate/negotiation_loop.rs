@@ -209,8 +209,8 @@ impl<'c> NegotiationLoop<'c> {
                 self.active_schedds.insert(self.schedds[who]);
             }
             self.outcome.negotiations.push(Negotiation {
-                submitter: self.submitters[who].name.to_string(),
-                schedd: self.submitters[who].schedd.to_string(),
+                submitter: self.submitters[who].name.to_string_lossy().into_owned(),
+                schedd: self.submitters[who].schedd.to_string_lossy().into_owned(),
                 priority: visit.priority,
                 share: visit.share,
                 limit: visit.limit,
@@ -543,7 +543,7 @@ impl<'c> NegotiationLoop<'c> {
             job: first.id,
             schedd: first.schedd.clone(),
             jobs,
-            submitter: self.submitters[turn.who].name.to_string(),
+            submitter: self.submitters[turn.who].name.to_string_lossy().into_owned(),
             reason: refusal.rejection.reason(&refusal.reached),
             rejection: refusal.rejection,
             slots: refusal.tally,

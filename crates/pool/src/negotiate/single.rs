@@ -194,7 +194,7 @@ impl NegotiationLoop<'_> {
                 job: self.queue.jobs[job].id,
                 schedd: self.queue.jobs[job].schedd.clone(),
                 jobs: left.len(),
-                submitter: self.submitters[members[who]].name.to_string(),
+                submitter: self.submitters[members[who]].name.to_string_lossy().into_owned(),
                 reason: rejection.reason(&[]),
                 rejection,
                 slots: tally,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use hashbrown::{HashMap, HashSet};
 
 use crate::accountant::usage::{Account, SlotInUse};
-use crate::negotiate::outcome::{Match, Negotiation, Outcome, Rejected};
+use crate::negotiate::outcome::{Match, Negotiation, Outcome};
 use crate::negotiate::rules::Rules;
 use crate::negotiate::{ChargedPool, CycleOptions, IgnoredAds, Snapshot, opening};
 use crate::pool::ad_reader::AdReader;
@@ -297,7 +297,7 @@ impl<'w> Ledger<'w> {
         self.charge_to(&mut *policy, now);
         let (snapshot, rules, ignored) = (&self.snapshot, Arc::clone(self.rules), IgnoredAds::default());
         let mut pool = ChargedPool { snapshot, rules, slots, ignored, policy, size, behind }.prepare(&mut ())?;
-        let cycle = pool.negotiate(CycleOptions::default())?;
+        let cycle = pool.negotiate(CycleOptions { brief: true, ..CycleOptions::default() })?;
         if is_stateful {
             self.policy = Some(pool.into_policy());
         }
@@ -328,12 +328,6 @@ impl<'w> Ledger<'w> {
         let known = first.filter_map(|visit| Some((*self.by_name.get(visit.submitter.as_bytes())?, part(visit))));
         known.filter(|(who, _)| seen.insert(*who)).collect()
     }
-}
-
-/// Rejection reasons by the job that names the request.
-pub(super) fn reasons(outcome: &Outcome) -> impl Iterator<Item = (usize, String)> {
-    let reason = |rejected: &Rejected| Some((number(rejected.job)?, rejected.reason.clone()));
-    outcome.rejections.iter().filter_map(reason)
 }
 
 /// The job of the workload of a job in an outcome: they are numbered by their ads.

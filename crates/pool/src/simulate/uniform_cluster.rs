@@ -11,10 +11,10 @@ use hashbrown::HashMap;
 
 use super::clock::Clock;
 use super::cluster::{Cluster, CycleDecisions};
-use super::ledger::{Ledger, number, reasons};
+use super::ledger::{Ledger, number};
 use super::tied_jobs::TiedJobs;
 use crate::negotiate::concurrency::{Demand, demands};
-use crate::negotiate::outcome::{Match, Outcome};
+use crate::negotiate::outcome::{Match, Outcome, Rejected};
 use crate::negotiate::rules::Rules;
 use crate::negotiate::{self, Snapshot};
 use crate::pool::PoolSize;
@@ -70,8 +70,8 @@ pub struct UniformCluster<'w> {
     /// Units of concurrency limits that are held, by name, and the limits of each job that runs.
     held: BTreeMap<Vec<u8>, f64>,
     limits: HashMap<usize, String>,
-    /// Rejection reasons of the last cycle, by request.
-    reasons: HashMap<QueueKind, String>,
+    /// The rejections of the last cycle.
+    rejections: Vec<Rejected>,
     /// True if the rules look at the clock.
     looks_at_clock: bool,
 }
@@ -96,7 +96,7 @@ impl<'w> UniformCluster<'w> {
         let apart = (apart(&["RequestMemory"]), apart(&["CPUTime", "AllowedJobDuration"]));
         let looks_at_clock = Clock::new(std::iter::once(&says)).of_rules(rules, workload);
         let (asked, lines, open) = (BTreeMap::new(), OrderedMap::default(), BTreeSet::new());
-        let (held, limits, reasons) = (BTreeMap::new(), HashMap::new(), HashMap::new());
+        let (held, limits, rejections) = (BTreeMap::new(), HashMap::new(), Vec::new());
         Self {
             ledger,
             says,
@@ -110,7 +110,7 @@ impl<'w> UniformCluster<'w> {
             served,
             held,
             limits,
-            reasons,
+            rejections,
             looks_at_clock,
         }
     }
@@ -401,7 +401,10 @@ impl Cluster for UniformCluster<'_> {
         if let Some(why) = self.ledger.left_out(job, &settings) {
             return why;
         }
-        self.reasons.get(&self.asking(job)).cloned().unwrap_or_else(|| "its submitter was never reached".to_owned())
+        let asking = self.asking(job);
+        let equal = |rejected: &&Rejected| number(rejected.job).is_some_and(|other| self.asking(other) == asking);
+        let rejected = self.rejections.iter().rev().find(equal);
+        rejected.map_or_else(|| "its submitter was never reached".to_owned(), |rejected| rejected.reason.clone())
     }
 
     fn charge(&mut self, now: i64) {
@@ -423,14 +426,13 @@ impl Cluster for UniformCluster<'_> {
             number(made.job).map(|job| if hides { self.meant(job, made.place, &mut taken) } else { job })
         };
         let started: Vec<Option<usize>> = outcome.matches.iter().map(matched).collect();
-        let found = reasons(&outcome);
-        self.reasons = found.map(|(job, reason)| (self.asking(job), reason)).collect();
         for (made, job) in outcome.matches.iter().zip(started) {
             if let Some(job) = job {
                 self.started(job, made, &settings);
                 decided.started.push(job);
             }
         }
+        self.rejections = outcome.rejections;
         self.ledger.settle(now);
         Ok(decided)
     }
