@@ -49,7 +49,7 @@ use classmate::internal::plural::counted;
 use classmate::internal::threads;
 use classmate_config::internal::config::ConfigError;
 
-pub(crate) use prepared::{ChargedPool, IgnoredAds, opening, slots};
+pub(crate) use prepared::{ChargedPool, IgnoredAds, KnownJobs, opening, slots};
 
 /// Runs one cycle with default options. [`PreparedPool::negotiate`] has options.
 ///

@@ -22,8 +22,10 @@ use crate::pool::slot::{copies, is_slot};
 use crate::pool::{PoolSize, Slot};
 use crate::priority::ranking::ServiceOrder;
 use crate::priority::{Opening, PriorityPolicy, Standing, Waiting};
+use crate::queue::autocluster::{self, KnownParts};
+use crate::queue::job::KnownTraits;
 use crate::queue::request::{JobsBehind, Queue, Queued, is_always_sent};
-use crate::queue::{Job, JobId, Submitter, autocluster, significant};
+use crate::queue::{Job, JobId, Submitter, significant};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
@@ -130,6 +132,15 @@ pub(crate) struct ChargedPool<'s> {
     pub(crate) size: Option<PoolSize>,
     /// Waiting jobs that are not in the snapshot, by the job that stands for them.
     pub(crate) behind: HashMap<JobId, JobsBehind>,
+    /// What earlier cycles with these rules found out about jobs, if it is kept.
+    pub(crate) known: Option<&'s mut KnownJobs>,
+}
+
+/// What cycles with the same rules find out about jobs.
+#[derive(Debug, Default)]
+pub(crate) struct KnownJobs {
+    traits: KnownTraits,
+    parts: KnownParts,
 }
 
 impl<'s> PreparedPool<'s> {
@@ -166,7 +177,8 @@ impl<'s> PreparedPool<'s> {
         let (slots, ignored) = received(slots, &rules, &settings);
         observer.phase_started("charge");
         let policy = charge(snapshot, &slots, &rules, &settings);
-        let charged = ChargedPool { snapshot, rules, slots, ignored, policy, size: None, behind: HashMap::new() };
+        let charged =
+            ChargedPool { snapshot, rules, slots, ignored, policy, size: None, behind: HashMap::new(), known: None };
         let mut pool = charged.prepare(observer)?;
         pool.explained = explained;
         if let Some(Explained { whole: Some((slots, policy)), .. }) = &mut pool.explained {
@@ -185,7 +197,9 @@ impl<'s> PreparedPool<'s> {
         let (slots, ignored) = received(copies(&snapshot.slots), &rules, &settings);
         let mut policy = policy.unwrap_or_else(|| open(snapshot, &slots, &rules, &settings));
         charge_slots(&mut *policy, &slots, snapshot, &settings);
-        ChargedPool { snapshot, rules, slots, ignored, policy, size: None, behind: HashMap::new() }.prepare(&mut ())
+        let charged =
+            ChargedPool { snapshot, rules, slots, ignored, policy, size: None, behind: HashMap::new(), known: None };
+        charged.prepare(&mut ())
     }
 
     /// The policy, for the next cycle.
@@ -307,10 +321,10 @@ impl Explained {
 impl<'s> ChargedPool<'s> {
     /// Prepares the rest: submitters, queue, pool size, quotas and annotations.
     pub(crate) fn prepare(self, observer: &mut dyn CycleObserver) -> Result<PreparedPool<'s>, ConfigError> {
-        let Self { snapshot, rules, mut slots, ignored, policy, size, behind } = self;
+        let Self { snapshot, rules, mut slots, ignored, policy, size, behind, known } = self;
         let mut settings = snapshot.settings_over(&slots);
         observer.phase_started("queue");
-        let (submitters, mut queue, known_jobs) = queue(snapshot, &slots, &rules, &*policy, &settings);
+        let (submitters, mut queue, known_jobs) = queue(snapshot, &slots, &rules, &*policy, &settings, known);
         queue.behind = behind;
         let unreadable = unreadable(&queue, &rules, &settings);
         observer.phase_started("divide");
@@ -451,19 +465,25 @@ fn queue<'s>(
     rules: &Rules,
     policy: &dyn PriorityPolicy,
     settings: &EvalOptions,
+    mut known: Option<&mut KnownJobs>,
 ) -> (Vec<Submitter>, Queue<'s>, usize) {
-    let (submitters, jobs) = self::submitters(snapshot, rules, settings);
-    let known = jobs.len();
+    let domain = rules.knobs.accountant.domain.as_deref();
+    let jobs = match &mut known {
+        Some(known) => known.traits.views(&snapshot.jobs, domain, settings),
+        None => Job::all(&snapshot.jobs, domain, settings),
+    };
+    let submitters = self::submitters(snapshot, &jobs, rules, settings);
+    let count = jobs.len();
     let jobs = single::candidates(jobs, policy);
     let significant = rules.significant(slots.iter().map(|slot| &slot.ad));
-    let queue = Queue::new(jobs, &submitters, significant, &rules.offering(), settings);
-    (submitters, queue, known)
+    let mut parts = KnownParts::default();
+    let parts = known.map_or(&mut parts, |known| &mut known.parts);
+    let queue = Queue::with_known(jobs, &submitters, significant, &rules.offering(), settings, parts);
+    (submitters, queue, count)
 }
 
-/// The submitters in the order in which the negotiator gets them, and the jobs of the snapshot.
-fn submitters<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &EvalOptions) -> (Vec<Submitter>, Vec<Job<'s>>) {
-    let domain = rules.knobs.accountant.domain.as_deref();
-    let jobs = Job::all(&snapshot.jobs, domain, settings);
+/// The submitters of the jobs of a snapshot, in the order in which the negotiator gets them.
+fn submitters(snapshot: &Snapshot, jobs: &[Job<'_>], rules: &Rules, settings: &EvalOptions) -> Vec<Submitter> {
     let takes_part =
         |ad: &ClassAd| rules.submitters.as_ref().is_none_or(|constraint| Scope::new(ad, settings).holds(constraint));
     let mut submitters: Vec<(Submitter, Option<Vec<i64>>)> = match &snapshot.submitters {
@@ -477,14 +497,14 @@ fn submitters<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &EvalOptions)
                 .collect()
         }
         None => {
-            let made = Submitter::of_jobs(&jobs, settings);
+            let made = Submitter::of_jobs(jobs, settings);
             let key = |one: &Submitter| (one.original.as_ref().unwrap_or(&one.name).clone(), one.schedd.clone());
             let order = Submitter::collected_order(&made.iter().map(key).collect::<Vec<_>>());
             let mut made: Vec<Option<Submitter>> = made.into_iter().map(Some).collect();
             let made = order.into_iter().filter_map(|at| made[at].take());
             let pie = &rules.knobs.pie;
             let with_priorities = |one: Submitter| {
-                let of = || one.job_prios_of(&jobs, pie.most_global_job_prios);
+                let of = || one.job_prios_of(jobs, pie.most_global_job_prios);
                 let priorities = pie.use_global_job_prios.then(of);
                 (one, priorities)
             };
@@ -498,7 +518,7 @@ fn submitters<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &EvalOptions)
     let requester = |(submitter, priorities): (Submitter, Option<Vec<i64>>)| {
         submitter.by_job_prio(priorities.as_deref().filter(|_| rules.knobs.pie.use_global_job_prios))
     };
-    (submitters.into_iter().flat_map(requester).collect(), jobs)
+    submitters.into_iter().flat_map(requester).collect()
 }
 
 /// The attribute with the place of a submitter ad among those that a collector hands out. Names decide it, so ads with other

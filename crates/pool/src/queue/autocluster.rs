@@ -26,6 +26,9 @@ fn structure_of(ad: &ClassAd) -> AdStructure {
     ad.attributes().map(|(name, value)| (name.key(), address(value))).collect()
 }
 
+/// Number of texts that are remembered from one queue to the next.
+const MAX_TEXTS: usize = 1 << 16;
+
 /// Number of chained parents of which a part is remembered.
 const MAX_PARTS: usize = 1024;
 
@@ -37,19 +40,29 @@ pub struct Autoclusters<'j> {
     significant: &'j Significant,
     /// The attributes that matter in jobs by the structure of the job and of its chained parents.
     names: HashMap<Vec<AdStructure>, Arc<[Name]>>,
-    /// The significant part of the job that was numbered last of those with a chained parent, by its address; 0 without one.
-    parts: HashMap<usize, SignificantPart>,
-    /// The numbers of texts by version, and those of the texts of expressions by address.
-    texts: HashMap<(Vec<u8>, Semantics), u32>,
+    known: KnownParts,
+    /// The numbers of the texts of expressions by address.
     trees: HashMap<usize, u32>,
     by_signature: HashMap<Vec<(Key, u32)>, u32>,
     /// The attributes that matter in jobs of each autocluster.
     names_of: Vec<Arc<[Name]>>,
 }
 
+/// What is known of jobs with chained parents, kept as long as the same attributes are significant.
+#[derive(Debug, Default)]
+pub struct KnownParts {
+    significant: Vec<Name>,
+    /// The significant part of the job that was numbered last of those with a chained parent, by its address; 0 without one.
+    parts: HashMap<usize, SignificantPart>,
+    /// The numbers of texts by version.
+    texts: HashMap<(Vec<u8>, Semantics), u32>,
+}
+
 /// The significant part of a job.
 #[derive(Debug)]
 struct SignificantPart {
+    /// Kept, so that no other ad has its address.
+    _parent: Option<Arc<ClassAd>>,
     own: AdStructure,
     names: Arc<[Name]>,
     /// The attributes with the numbers of their texts.
@@ -59,24 +72,21 @@ struct SignificantPart {
 }
 
 impl<'j> Autoclusters<'j> {
-    /// No autoclusters yet.
-    pub fn new(significant: &'j Significant) -> Self {
-        let (names, texts, trees) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Self {
-            significant,
-            names,
-            parts: HashMap::new(),
-            texts,
-            trees,
-            by_signature: HashMap::new(),
-            names_of: Vec::new(),
-        }
+    /// No autoclusters yet; what is known of jobs counts if it is about the same attributes.
+    pub fn new(significant: &'j Significant, known: KnownParts) -> Self {
+        let known = if known.significant.iter().copied().eq(significant.names()) {
+            known
+        } else {
+            KnownParts { significant: significant.names().collect(), ..KnownParts::default() }
+        };
+        let (names, trees) = (HashMap::new(), HashMap::new());
+        Self { significant, names, known, trees, by_signature: HashMap::new(), names_of: Vec::new() }
     }
 
     /// The autocluster of a job, numbered from 1 in the order of first sight.
     pub fn of(&mut self, job: &'j ClassAd) -> u32 {
         let (parent, own) = (job.chained().map_or(0, |parent| Arc::as_ptr(parent) as usize), structure_of(job));
-        let last = self.parts.remove(&parent).filter(|last| last.own == own);
+        let last = self.known.parts.remove(&parent).filter(|last| last.own == own);
         let mut part = last.unwrap_or_else(|| self.significant_part(job, own));
         for place in &part.constants {
             part.signature[*place].1 = self.number(job, part.names[*place]);
@@ -86,10 +96,10 @@ impl<'j> Autoclusters<'j> {
         if number == next {
             self.names_of.push(Arc::clone(&part.names));
         }
-        if self.parts.len() >= MAX_PARTS {
-            self.parts.clear();
+        if self.known.parts.len() >= MAX_PARTS {
+            self.known.parts.clear();
         }
-        self.parts.insert(parent, part);
+        self.known.parts.insert(parent, part);
         number
     }
 
@@ -98,9 +108,15 @@ impl<'j> Autoclusters<'j> {
         self.names_of.len()
     }
 
-    /// The attributes that matter in jobs of each autocluster, which all of these have.
-    pub fn into_names(self) -> Vec<Arc<[Name]>> {
-        self.names_of
+    /// The attributes that matter in jobs of each autocluster, which all of these have, and what is known of jobs.
+    pub fn into_names(self) -> (Vec<Arc<[Name]>>, KnownParts) {
+        let Self { mut known, names_of, .. } = self;
+        if known.texts.len() > MAX_TEXTS {
+            known = KnownParts::default();
+        }
+        // The addresses of what is in the jobs themselves may be those of something else in the next queue.
+        known.parts.retain(|parent, part| *parent != 0 && part.own.iter().all(|(_, tree)| *tree == 0));
+        (names_of, known)
     }
 
     fn significant_part(&mut self, job: &'j ClassAd, own: AdStructure) -> SignificantPart {
@@ -113,15 +129,15 @@ impl<'j> Autoclusters<'j> {
         let is_constant = |place: &usize| own.contains(&(names[*place].key(), 0));
         let constants: Vec<usize> = (0..names.len()).filter(is_constant).collect();
         let signature = names.iter().map(|name| (name.key(), self.number(job, *name))).collect();
-        SignificantPart { own, names, signature, constants }
+        SignificantPart { _parent: job.chained().cloned(), own, names, signature, constants }
     }
 
     /// The number of the text of an attribute.
     fn number(&mut self, job: &ClassAd, name: Name) -> u32 {
         let text = || job.get(name).map(|expr| expr.to_text(Style::New)).unwrap_or_default();
         let mut number = |semantics| {
-            let next = self.texts.len() as u32;
-            *self.texts.entry((text(), semantics)).or_insert(next)
+            let next = self.known.texts.len() as u32;
+            *self.known.texts.entry((text(), semantics)).or_insert(next)
         };
         let value = job.lookup(name);
         match value.and_then(Attribute::tree) {
@@ -234,7 +250,7 @@ mod tests {
             set.insert(Name::new(name));
         }
         let jobs: Vec<ClassAd> = jobs.iter().map(|job| ClassAd::parse(job.as_bytes()).unwrap()).collect();
-        let mut clusters = Autoclusters::new(&set);
+        let mut clusters = Autoclusters::new(&set, KnownParts::default());
         jobs.iter().map(|job| clusters.of(job)).collect()
     }
 
@@ -260,10 +276,10 @@ mod tests {
             child("[b = 3]", &second),
             child("[b = 2]", &first),
         ];
-        let mut clusters = Autoclusters::new(&set);
+        let mut clusters = Autoclusters::new(&set, KnownParts::default());
         let numbers: Vec<u32> = jobs.iter().map(|job| clusters.of(job)).collect();
         assert_eq!(numbers, [1, 2, 1, 1, 1, 1, 2, 3]);
-        let names: Vec<usize> = clusters.into_names().iter().map(|names| names.len()).collect();
+        let names: Vec<usize> = clusters.into_names().0.iter().map(|names| names.len()).collect();
         assert_eq!(names, [4, 4, 3]);
     }
 
@@ -287,7 +303,7 @@ mod tests {
             let options = ParseOptions { semantics: series.parse().unwrap(), ..ParseOptions::default() };
             ClassAd::parse_with("[a = relTime(\"1:30\")]", &options).unwrap()
         });
-        let mut clusters = Autoclusters::new(&set);
+        let mut clusters = Autoclusters::new(&set, KnownParts::default());
         assert_eq!(jobs.each_ref().map(|job| clusters.of(job)), [1, 2, 1, 2]);
     }
 

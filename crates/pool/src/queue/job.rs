@@ -201,38 +201,9 @@ impl<'a> Job<'a> {
     pub fn all(ads: &'a [ClassAd], domain: Option<&[u8]>, settings: &EvalOptions) -> Vec<Self> {
         // Of each cluster, one job is looked at in full; where threads meet, one more.
         threads::flat_map_parts(ads.len(), GRAIN, |part| {
-            let mut clusters: HashMap<*const ClassAd, Self> = HashMap::new();
-            let view = |ad: &'a ClassAd| {
-                let parent = ad.chained().map(Arc::as_ptr);
-                let known = parent.and_then(|parent| clusters.get(&parent));
-                if let Some(like) = known.and_then(|known| known.sibling(ad, settings)) {
-                    return Some(like);
-                }
-                let job = Self::new(ad, domain, settings)?;
-                if let Some(parent) = parent.filter(|_| is_shared(ad)) {
-                    clusters.insert(parent, job.clone());
-                }
-                Some(job)
-            };
-            ads[part].iter().filter_map(view).collect()
+            let mut known = KnownTraits::default();
+            known.views(&ads[part], domain, settings)
         })
-    }
-
-    /// The view of an ad that has all but its numbers from the same chained parent as this one's.
-    fn sibling(&self, ad: &'a ClassAd, settings: &EvalOptions) -> Option<Self> {
-        let own = |ad: &ClassAd| ad.names().all(|name| !OF_CLUSTERS.contains(&name.key()));
-        if !Arc::ptr_eq(self.ad.chained()?, ad.chained()?) || !own(&self.ad) || !own(ad) {
-            return None;
-        }
-        let facts = AdReader::of(ad, settings);
-        let id = JobId::of(facts)?;
-        let here = match (&self.schedd, ad.lookup(*GLOBAL)) {
-            (Some(known), Some(Attribute::Literal(Literal::Str(text)))) => {
-                text.get(known.len()) == Some(&b'#') && text.starts_with(known) && !known.contains(&b'#')
-            }
-            _ => schedd(facts) == self.schedd,
-        };
-        here.then(|| Self { id, traits: Arc::clone(&self.traits), ad: JobAd::Read(ad) })
     }
 
     /// `JobPrio`.
@@ -244,6 +215,60 @@ impl<'a> Job<'a> {
     /// older numbers.
     pub fn order(&self) -> impl Ord + use<> {
         (self.priorities.map(std::cmp::Reverse), self.id)
+    }
+}
+
+/// The properties of jobs that have all but their numbers from a chained parent, by its address.
+#[derive(Debug, Default)]
+pub struct KnownTraits(HashMap<usize, SharedTraits>);
+
+/// The properties of the jobs of a cluster.
+#[derive(Debug)]
+struct SharedTraits {
+    /// Kept, so that no other ad has its address.
+    _parent: Arc<ClassAd>,
+    traits: Arc<Traits>,
+}
+
+/// Number of chained parents whose jobs are remembered.
+const MAX_KNOWN: usize = 1 << 16;
+
+impl KnownTraits {
+    /// The views of ads, without those that have no number.
+    pub fn views<'a>(&mut self, ads: &'a [ClassAd], domain: Option<&[u8]>, settings: &EvalOptions) -> Vec<Job<'a>> {
+        ads.iter().filter_map(|ad| self.view(ad, domain, settings)).collect()
+    }
+
+    fn view<'a>(&mut self, ad: &'a ClassAd, domain: Option<&[u8]>, settings: &EvalOptions) -> Option<Job<'a>> {
+        let parent = ad.chained().filter(|_| ad.names().all(|name| !OF_CLUSTERS.contains(&name.key())));
+        let known = parent.and_then(|parent| self.0.get(&(Arc::as_ptr(parent) as usize)));
+        if let Some(like) = known.and_then(|known| known.sibling(ad, settings)) {
+            return Some(like);
+        }
+        let job = Job::new(ad, domain, settings)?;
+        if let Some(parent) = parent.filter(|_| is_shared(ad)) {
+            if self.0.len() >= MAX_KNOWN {
+                self.0.clear();
+            }
+            let known = SharedTraits { _parent: Arc::clone(parent), traits: Arc::clone(&job.traits) };
+            self.0.insert(Arc::as_ptr(parent) as usize, known);
+        }
+        Some(job)
+    }
+}
+
+impl SharedTraits {
+    /// The view of another ad that has all but its numbers from this parent; none if its access point is another one.
+    fn sibling<'a>(&self, ad: &'a ClassAd, settings: &EvalOptions) -> Option<Job<'a>> {
+        let facts = AdReader::of(ad, settings);
+        let id = JobId::of(facts)?;
+        let here = match (&self.traits.schedd, ad.lookup(*GLOBAL)) {
+            (Some(known), Some(Attribute::Literal(Literal::Str(text)))) => {
+                text.get(known.len()) == Some(&b'#') && text.starts_with(known) && !known.contains(&b'#')
+            }
+            (known, _) => schedd(facts) == *known,
+        };
+        here.then(|| Job { id, traits: Arc::clone(&self.traits), ad: JobAd::Read(ad) })
     }
 }
 

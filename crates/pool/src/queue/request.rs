@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::queue::autocluster::{Autoclusters, Neighbours};
+use crate::queue::autocluster::{Autoclusters, KnownParts, Neighbours};
 use crate::queue::job::{Activity, Job, JobId};
 use crate::queue::numbering::AutoclusterNumbers;
 use crate::queue::significant::Significant;
@@ -119,6 +119,18 @@ impl<'a> Queue<'a> {
         offering: &Offering<'_>,
         settings: &EvalOptions,
     ) -> Self {
+        Self::with_known(jobs, submitters, significant, offering, settings, &mut KnownParts::default())
+    }
+
+    /// The same with what earlier queues found out about jobs.
+    pub fn with_known(
+        jobs: Vec<Job<'a>>,
+        submitters: &[Submitter],
+        significant: Significant,
+        offering: &Offering<'_>,
+        settings: &EvalOptions,
+        known: &mut KnownParts,
+    ) -> Self {
         let mut places: HashMap<Place<'_>, usize> = HashMap::new();
         for (at, submitter) in submitters.iter().enumerate() {
             let name = submitter.original.as_ref().unwrap_or(&submitter.name);
@@ -134,7 +146,7 @@ impl<'a> Queue<'a> {
             order.sort_by_cached_key(|&at| jobs[at].order());
         }
         let mut lists = vec![Vec::new(); submitters.len()];
-        let mut clusters = Autoclusters::new(&significant);
+        let mut clusters = Autoclusters::new(&significant, std::mem::take(known));
         let mut strangers = 0;
         let mut changes = changes(&order, &jobs, &significant).into_iter().peekable();
         let mut before: Option<(u32, usize, &Job<'_>)> = None;
@@ -169,8 +181,10 @@ impl<'a> Queue<'a> {
         } else {
             AutoclusterNumbers::default()
         };
-        let (mut autoclusters, behind) = (clusters.into_names(), HashMap::new());
+        let (mut autoclusters, parts) = clusters.into_names();
+        *known = parts;
         autoclusters.truncate(listed);
+        let behind = HashMap::new();
         let mut queue = Self { jobs, lists, significant, autoclusters, strangers, behind, singly, whole, numbers };
         if let Some(constraint) = offering.constraint {
             queue.constrain(constraint, settings);

@@ -3,15 +3,20 @@
 //! In: submitter ads, or the queue if there are none. Out: submitters in the order in which they reach the
 //! negotiator. Formula source: `docs/reference/negotiation.md` 4.3.
 
+use std::sync::LazyLock;
+
 use crate::OrderedMap;
 use crate::pool::ad_reader::AdReader;
 use crate::queue::hash_table::HashTable;
 use crate::queue::job::{Activity, Job};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
+use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::text::Text;
+
+static CORES: LazyLock<Name> = LazyLock::new(|| Name::new("RequestCpus"));
 
 /// A submitter at one access point.
 #[derive(Debug, Clone, PartialEq)]
@@ -121,7 +126,7 @@ impl Submitter {
                     again: false,
                 }
             });
-            let cores = AdReader::of(&job.ad, settings).integer("RequestCpus").unwrap_or(1);
+            let cores = AdReader::of(&job.ad, settings).integer(*CORES).unwrap_or(1);
             match job.activity {
                 Activity::Idle => {
                     submitter.idle = submitter.idle.saturating_add(1);

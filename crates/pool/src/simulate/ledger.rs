@@ -10,7 +10,7 @@ use hashbrown::{HashMap, HashSet};
 use crate::accountant::usage::{Account, SlotInUse};
 use crate::negotiate::outcome::{Match, Negotiation, Outcome};
 use crate::negotiate::rules::Rules;
-use crate::negotiate::{ChargedPool, CycleOptions, IgnoredAds, Snapshot, opening};
+use crate::negotiate::{ChargedPool, CycleOptions, IgnoredAds, KnownJobs, Snapshot, opening};
 use crate::pool::ad_reader::AdReader;
 use crate::pool::{PoolSize, Slot};
 use crate::priority::{Past, PriorityPolicy, seed_of_cycle};
@@ -36,6 +36,8 @@ pub(super) struct Ledger<'w> {
     seed: u64,
     /// The ads of jobs of a trace without what is their own, by submitter and request: equal jobs share them.
     requests: HashMap<(usize, u32, u32), Arc<ClassAd>>,
+    /// What earlier cycles found out about jobs.
+    known: KnownJobs,
     /// The place of a job's ad in the snapshot, and the job of an ad.
     places: HashMap<usize, usize>,
     jobs: Vec<usize>,
@@ -63,6 +65,7 @@ impl<'w> Ledger<'w> {
             seed: base.seed,
             snapshot: Snapshot { jobs: Vec::new(), submitters: None, ..base.clone() },
             requests: HashMap::new(),
+            known: KnownJobs::default(),
             places: HashMap::new(),
             jobs: Vec::new(),
             names: vec![None; workload.submitters.len()],
@@ -295,8 +298,9 @@ impl<'w> Ledger<'w> {
             None => self.open(&slots, settings),
         };
         self.charge_to(&mut *policy, now);
+        let known = Some(&mut self.known);
         let (snapshot, rules, ignored) = (&self.snapshot, Arc::clone(self.rules), IgnoredAds::default());
-        let mut pool = ChargedPool { snapshot, rules, slots, ignored, policy, size, behind }.prepare(&mut ())?;
+        let mut pool = ChargedPool { snapshot, rules, slots, ignored, policy, size, behind, known }.prepare(&mut ())?;
         let cycle = pool.negotiate(CycleOptions { brief: true, ..CycleOptions::default() })?;
         if is_stateful {
             self.policy = Some(pool.into_policy());

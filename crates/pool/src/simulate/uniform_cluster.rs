@@ -499,10 +499,14 @@ mod tests {
             let few = UniformCluster::new(&workload, &rules, &base, 5);
             let all = UniformCluster::new(&workload, &rules, &base, 5).showing_all();
             let started = [few, all].map(|mut cluster| {
-                (0..301).for_each(|job| cluster.arrive(job, 0));
+                for job in 0..301 {
+                    cluster.arrive(job, 0);
+                }
                 let first = cluster.cycle(0).unwrap().started;
                 let shown = cluster.ledger.snapshot.jobs.len();
-                first[..2].iter().for_each(|job| cluster.end(*job, 50));
+                for job in &first[..2] {
+                    cluster.end(*job, 50);
+                }
                 (shown, [first, cluster.cycle(60).unwrap().started])
             });
             let [(shown, few), (_, all)] = started;

@@ -92,7 +92,8 @@ impl DiracPriority {
                     quotas.insert(group, quota);
                 }
             }
-            if past.is_some() {
+            // Without corrections and limits, nothing depends on the history.
+            if past.is_some() || (!settings.correct && limits.is_empty()) {
                 continue;
             }
             let Some(run) = reader.run(ad) else { continue };
