@@ -243,8 +243,14 @@ fn the_type_of_standard_input_is_detected() {
 
 #[test]
 fn a_folder_of_configuration_files_follows_its_root() {
+    for name in ["config.d", "condor.d"] {
+        folder_follows_its_root(name);
+    }
+}
+
+fn folder_follows_its_root(name: &str) {
     let folder = tempfile::tempdir().unwrap();
-    let parts = folder.path().join("config.d");
+    let parts = folder.path().join(name);
     std::fs::create_dir(&parts).unwrap();
     std::fs::write(parts.join("10-a.conf"), "START = TARGET.x > $(LEAST)\n").unwrap();
     std::fs::write(parts.join("20-b.conf"), "SUSPEND = TARGET.x < $(LEAST)\n").unwrap();
@@ -260,6 +266,12 @@ fn a_folder_of_configuration_files_follows_its_root() {
     assert_eq!(lint().0, Some(2));
     std::fs::write(folder.path().join("condor_config"), "LEAST = 3\n").unwrap();
     assert_eq!(lint(), (Some(0), "0 errors, 0 warnings\n".to_owned()));
+    // A pool may have such a name, too.
+    std::fs::write(parts.join("slots.ads"), "Name = \"s\"\nCpus = 1\n").unwrap();
+    std::fs::write(folder.path().join("condor_config"), "START = (\n").unwrap();
+    let (status, told) = lint();
+    let is_folder = name == "config.d";
+    assert_eq!((status == Some(2), told.contains("condor_config")), (is_folder, is_folder), "{told}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //!
 //! In: the statements of a file. Out: errors, each of which ends `condor_submit -dry-run` of HTCondor 25.14.1, and
 //! warnings for values that another statement replaces. Statements of an `if` that is certainly false are not read.
+//! One file: the checks share what was assigned before a statement.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Explanations of jobs and slots, as text.
+//! Explanations of jobs and slots, as text. One file, because all parts of a page share its limit of lines.
 
 use std::io::{self, Write};
 use std::ops::Range;

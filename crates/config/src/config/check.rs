@@ -721,8 +721,11 @@ mod tests {
             ("GROUP_NAME", "GROUP_NAMES"),
             ("GROUP_AUTO_REGROUP", "GROUP_AUTOREGROUP"),
         ] {
-            let of_group = !matches!(name, "GROUP_NAME" | "GROUP_AUTO_REGROUP");
-            let what = if of_group { "negotiator configuration variable" } else { "knob of the negotiator" };
+            let what = match name {
+                "GROUP_NAME" => "knob of the negotiator",
+                "GROUP_AUTO_REGROUP" => "knob",
+                _ => "negotiator configuration variable",
+            };
             let width = name.len();
             assert_eq!(
                 found(&format!("{groups}{name} = 1")),

@@ -18,15 +18,21 @@ pub struct Disk;
 /// Maximum size of an included file in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
+/// Names by which the directory of a pool is known.
+const OF_POOLS: [&str; 5] = ["condor_config", "config.d", "config", "slots.ads", "jobs.ads"];
+
 impl Disk {
     /// The configuration files in a pool directory, in the order in which they are read: `condor_config`, the files in
-    /// `config.d` by name, `config`. A directory `config.d` itself means its files, after the `condor_config` beside it.
+    /// `config.d` by name, `config`. A directory `config.d` itself, or another one whose name ends in `.d` and that has no file
+    /// of a pool, means its files, after the `condor_config` beside it.
     ///
     /// # Errors
-    /// A folder `config.d` that cannot be read, with its path.
+    /// A folder that cannot be read, with its path.
     pub fn pool_config(pool: &Path) -> Result<Vec<PathBuf>, (PathBuf, FileError)> {
         let mut files = Vec::new();
-        let is_folder = pool.file_name().is_some_and(|name| name == "config.d");
+        let name = pool.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+        let is_folder =
+            name == "config.d" || name.ends_with(".d") && !OF_POOLS.iter().any(|name| pool.join(name).exists());
         let root = if is_folder { pool.parent().unwrap_or(pool) } else { pool };
         files.extend(Some(root.join("condor_config")).filter(|path| path.exists()));
         let folder = if is_folder { pool.to_path_buf() } else { pool.join("config.d") };

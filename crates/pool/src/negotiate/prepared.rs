@@ -1,7 +1,8 @@
 //! A pool before the first turn of a cycle: everything that is known before a slot is matched.
 //!
 //! In: a [`Snapshot`]. Out: a [`PreparedPool`]: the rules, the annotated slots, the policy charged up to the time of
-//! the snapshot, the submitters and their queue. Cycles run over it, and explanations read it.
+//! the snapshot, the submitters and their queue. Cycles run over it, and explanations read it. One file, because each part
+//! is prepared from the ones before it.
 
 use std::borrow::Cow;
 use std::sync::Arc;

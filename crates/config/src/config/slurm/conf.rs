@@ -415,12 +415,15 @@ impl ConfReader<'_> {
         } else if text.bytes().filter(|byte| *byte == b'"').count() % 2 == 1 {
             self.defects.warning(&place, format!("a quote of `{text}` is not closed"));
         }
+        let hosts = if of_partition { "Nodes" } else { "NodeName" };
+        for (_, value) in pairs.iter().filter(|(key, _)| key.eq_ignore_ascii_case(hosts)) {
+            if !HostList::is_balanced(value) {
+                self.defects.error(&place, format!("`{hosts}` is `{value}`, expected as many `]` as `[`"));
+            }
+        }
         if of_partition {
-            for (key, value) in &pairs {
+            for (key, _) in &pairs {
                 self.check_name(key, PARTITION_FAMILY, &place);
-                if key.eq_ignore_ascii_case("Nodes") && !HostList::is_balanced(value) {
-                    self.defects.error(&place, format!("`Nodes` is `{value}`, expected as many `]` as `[`"));
-                }
             }
             self.partitions.push((owned(pairs), place));
         } else if first.eq_ignore_ascii_case("NodeName") {
