@@ -265,7 +265,7 @@ fn of_environment(name: &str) -> Option<String> {
 }
 
 /// Tests whether the name in a reference of a text is made of another macro: `$($(which))`, `$(file_$(n))`.
-fn has_computed_name(text: &str) -> bool {
+pub(super) fn has_computed_name(text: &str) -> bool {
     text.match_indices("$(").any(|(at, _)| {
         let rest = text[at + 2..].trim_start_matches(|sign: char| sign.is_ascii_alphanumeric() || "_.".contains(sign));
         rest.starts_with("$(")

@@ -1,10 +1,11 @@
 //! Macros of a configuration that nothing defines, and text that only looks like one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Linter, shown_name};
 use crate::lint::attributes::is_of_jobs;
 use crate::lint::knobs::bare;
+use crate::lint::submit_macros::has_computed_name;
 use classmate::Diagnostic;
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
@@ -242,14 +243,21 @@ impl Linter<'_> {
         if !of_transform || definition.raw.trim_ascii_start().starts_with(b"[") {
             return;
         }
-        let upper = definition.raw.to_ascii_uppercase();
+        // `$CHOICE(Index, Names)` and `if defined Names` refer to it too, and `$(Q_$(N))` to any name.
+        let mut words: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
+        for word in definition.raw.split(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_')) {
+            *words.entry(word.to_ascii_uppercase()).or_default() += 1;
+        }
+        if has_computed_name(&String::from_utf8_lossy(definition.raw)) {
+            return;
+        }
         for (number, line) in definition.raw.split(|byte| *byte == b'\n').enumerate() {
             let start = line.len() - line.trim_ascii_start().len();
             let length = line[start..].iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
             let (name, rest) = line[start..].split_at(length);
             let Some(value) = rest.trim_ascii_start().strip_prefix(b"=").map(<[u8]>::trim_ascii) else { continue };
-            let own = [b"(", name.to_ascii_uppercase().as_slice()].concat();
-            let is_used = memchr::memmem::find(&upper, &own).is_some() || name.eq_ignore_ascii_case(b"REQUIREMENTS");
+            let is_used = words.get(&name.to_ascii_uppercase()).is_some_and(|count| *count > 1)
+                || name.eq_ignore_ascii_case(b"REQUIREMENTS");
             if length == 0 || value.is_empty() || is_used {
                 continue;
             }

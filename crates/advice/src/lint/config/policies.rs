@@ -96,10 +96,13 @@ impl Linter<'_> {
     /// Tests whether a name is a macro of these files, which others of the configuration do not publish.
     fn is_own_macro(&self, name: Name, role: Role) -> bool {
         let is_set = |name: &[u8]| self.config.definition(name).is_some_and(|one| one.place.is_some());
-        let brought = ["STARTD_CRON_JOBLIST", "SCHEDD_CRON_JOBLIST"]
-            .iter()
-            .any(|list| self.config.definition(list.as_bytes()).is_some_and(|list| !list.raw.is_empty()));
-        if !is_set(name.folded()) || is_variable(name.folded()) || brought {
+        // Programs may bring it, or a list whose entries are not looked at.
+        let is_source = |name: &[u8]| {
+            let name = bare(name).to_ascii_uppercase();
+            name.ends_with(b"_JOBLIST") || name == b"SYSTEM_SUBMIT_ATTRS" || name == b"SUBMIT_EXPRS"
+        };
+        let brought = || self.config.definitions().any(|one| is_source(one.name) && !one.raw.is_empty());
+        if !is_set(name.folded()) || is_variable(name.folded()) || brought() {
             return false;
         }
         let list: &[u8] = if role.mine == Seen::Slot { b"STARTD_ATTRS" } else { b"SUBMIT_ATTRS" };
