@@ -268,7 +268,7 @@ fn folder_follows_its_root(name: &str) {
     assert_eq!(lint(), (Some(0), "0 errors, 0 warnings\n".to_owned()));
     // A pool may have such a name, too.
     std::fs::write(parts.join("slots.ads"), "Name = \"s\"\nCpus = 1\n").unwrap();
-    std::fs::write(folder.path().join("condor_config"), "START = (\n").unwrap();
+    std::fs::write(folder.path().join("condor_config"), "PREEMPT = (\n").unwrap();
     let (status, told) = lint();
     let is_folder = name == "config.d";
     assert_eq!((status == Some(2), told.contains("condor_config")), (is_folder, is_folder), "{told}");

@@ -134,10 +134,7 @@ impl Defaults {
                 "expected `pool`, `reference`, `semantics`, `[options]`, or the name of a subcommand in brackets",
             ));
         }
-        let has =
-            |one: &Command, name: &str| one.get_arguments().any(|option| names(option).iter().any(|own| own == name));
-        let is_known = |name: &str| command.get_subcommands().any(|one| has(one, name));
-        match self.options.keys().find(|name| !is_known(name)) {
+        match self.options.keys().find(|name| !has_option(command, name)) {
             Some(name) => Err(wrong("options", name, format!("no subcommand has the option `--{name}`"))),
             None => Ok(()),
         }
@@ -179,13 +176,19 @@ impl Defaults {
     }
 }
 
+/// Tests whether a command or one of its subcommands has an option.
+fn has_option(command: &Command, name: &str) -> bool {
+    let own = command.get_arguments().any(|option| names(option).iter().any(|own| own == name));
+    own || command.get_subcommands().any(|one| has_option(one, name))
+}
+
 /// The long names of an option.
 fn names(argument: &clap::Arg) -> Vec<String> {
     let aliases = argument.get_visible_aliases().unwrap_or_default();
     argument.get_long().into_iter().chain(aliases).map(str::to_owned).collect()
 }
 
-/// The lines of keys that stand at the beginning of one, by table and key.
+/// The lines of the keys that begin one, by table and key.
 fn lines_of(text: &str) -> HashMap<(String, String), usize> {
     let (mut table, mut lines) = (String::new(), HashMap::new());
     for (number, line) in (1..).zip(text.lines().map(str::trim)) {
@@ -254,6 +257,7 @@ mod tests {
         assert_eq!(shown(file, "classmate explain"), Ok("/etc/pool 2.0 json".to_owned()));
         assert_eq!(shown(file, "classmate --color never explain x --job=1.0"), Ok("x 1.0 json".to_owned()));
         assert_eq!(shown("", "classmate explain x"), Ok("x  ".to_owned()));
+        assert_eq!(shown("[options]\ncolor = 'never'", "classmate explain x"), Ok("x  ".to_owned()));
     }
 
     #[test]
