@@ -53,7 +53,6 @@ pub fn check(config: &Config) -> Vec<Diagnostic> {
     let line = |diagnostic: &Diagnostic| diagnostic.place.as_ref().map(|place| (Arc::clone(&place.file), place.line));
     found.retain(|warning| !not_elif.iter().any(|other| line(other) == line(warning)));
     found.extend(not_elif);
-    found.extend(config.sources().iter().flat_map(|source| wildcards(Arc::clone(&source.name), &source.text)));
     let referenced = referenced(config);
     let groups = config.list("GROUP_NAMES").unwrap_or_default();
     let groups_known = !groups.iter().any(|name| is_open(name)) && lists_groups(config);
@@ -180,28 +179,6 @@ pub fn is_variable(name: &[u8]) -> bool {
 fn is_named(name: &[u8]) -> bool {
     let upper = name.to_ascii_uppercase();
     table::entry(&upper).is_some() || has_no_default(&upper)
-}
-
-/// Includes of files by a pattern, which is taken for the name of one file.
-fn wildcards(file: Arc<str>, text: &[u8]) -> Vec<Diagnostic> {
-    let (mut lines, mut found) = (Lines::new(file, text), Vec::new());
-    while let Ok(Some(line)) = lines.next(&mut Vec::new()) {
-        let start = line.text.len() - line.text.trim_ascii_start().len();
-        let (word, rest) = line.text[start..].split_at_checked(b"include".len()).unwrap_or_default();
-        let Some(colon) = memchr::memchr(b':', rest).filter(|_| word.eq_ignore_ascii_case(b"include")) else {
-            continue;
-        };
-        let (keywords, what) = (rest[..colon].trim_ascii(), rest[colon + 1..].trim_ascii());
-        let keyword = keywords.is_empty() || keywords.eq_ignore_ascii_case(b"ifexist");
-        if !keyword || !what.contains(&b'*') || what.ends_with(b"|") {
-            continue;
-        }
-        let at = line.text.trim_ascii_end().len() - what.len();
-        let message = format!("`{}` is taken for the name of one file: `include` has no wildcards", shown(what));
-        let help = "set `LOCAL_CONFIG_DIR` to the folder: all files in it are read";
-        found.push(line.warning(&(at..at + what.len()), message).help(help).code("bad-value"));
-    }
-    found
 }
 
 /// Tests whether the root of a configuration is among the files that were read; otherwise they are a part of one.

@@ -434,6 +434,12 @@ impl Reader<'_> {
             }
         } else {
             let path = beside(&what);
+            if what.contains(&b'*') {
+                let message =
+                    format!("`{}` is taken for the name of one file: `include` has no wildcards", shown(&what));
+                let found = Diagnostic::warning_at(message, place.clone()).width(width).code("bad-value");
+                self.config.warn(found.help("set `LOCAL_CONFIG_DIR` to the folder: all files in it are read"));
+            }
             match self.files.read(&path) {
                 Ok(text) => (path, text),
                 Err(FileError::Missing) if include.if_exists => return Ok(()),
@@ -614,6 +620,15 @@ mod tests {
         let (message, place, help) = refused(&[("root", "include : nope")]);
         assert_eq!((message.as_str(), place.as_str()), ("cannot include `nope`: no such file", "root:1:11"));
         assert_eq!(help, "`include ifexist : FILE` allows a missing file");
+    }
+
+    #[test]
+    fn includes_by_a_pattern_are_told_where_they_are_read() {
+        let text = "if false\ninclude : a/*\nendif\nX @=end\ninclude : b/*\n@end\ninclude ifexist : c/*.conf\n";
+        let config = read(&[("root", text)]).unwrap();
+        let [warning] = config.warnings() else { panic!("{:?}", config.warnings()) };
+        assert_eq!((warning.line(), warning.code), (7, "bad-value"));
+        assert!(warning.message.starts_with("`c/*.conf` is taken for the name of one file"), "{}", warning.message);
     }
 
     #[test]
