@@ -1213,7 +1213,7 @@ fn explained_in_cycle(snapshot: &Snapshot, id: &str) -> Explanation {
     classmate_advice::explain_job(snapshot, id.parse().unwrap()).unwrap().unwrap()
 }
 
-/// What `SIGNIFICANT_ATTRIBUTES` of the recorded cycles r10, r2050 and r5172 does: the attributes that it leaves out are undefined
+/// As `SIGNIFICANT_ATTRIBUTES` of the recorded cycles r10, r2050 and r5172: the attributes that it leaves out are undefined
 /// to slots (`docs/reference/negotiation.md` 8.3), although the job has them.
 #[test]
 fn attributes_that_requests_leave_out_are_the_first_cause_and_are_added() {
@@ -1249,7 +1249,7 @@ fn attributes_that_requests_leave_out_are_the_first_cause_and_are_added() {
             "{setting}"
         );
     }
-    // Attributes that are removed, by name or by a pattern, are told with the setting that does it.
+    // The setting that removes attributes by name or by a pattern is named.
     for (setting, line) in [
         ("REMOVE_SIGNIFICANT_ATTRIBUTES = Dept, Other", "REMOVE_SIGNIFICANT_ATTRIBUTES = Other"),
         ("REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX = ^De", "ADD_SIGNIFICANT_ATTRIBUTES = Dept"),

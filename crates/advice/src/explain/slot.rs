@@ -180,8 +180,8 @@ fn preempting(
     let alone = pool.of_slot(slot);
     let mut causes: Vec<Cause> = Vec::new();
     for job in asking.into_iter().take(3) {
-        let PreparedJob { ad, unsent, .. } = prepared.job(job.ad, job.submitter.as_bytes());
-        let facts = PreCycleFacts::of(&JobView::of(&alone, &ad), &job.submitter, &unsent);
+        let PreparedJob { ad, .. } = prepared.job(job.ad, job.submitter.as_bytes());
+        let facts = PreCycleFacts::of(&JobView::of(&alone, &ad), &job.submitter, &[]);
         let kept: Vec<Cause> = protected(&facts.preemption).into_iter().chain(facts.keeping).collect();
         let whose = format!("{user} uses it; job {} of {}", job.id, job.submitter);
         match kept.as_slice() {

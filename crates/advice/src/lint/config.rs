@@ -122,8 +122,8 @@ struct Linter<'c> {
     advertised: BTreeMap<Vec<u8>, Role>,
     /// Attributes of jobs, upper case, that slots get.
     copied: BTreeSet<Vec<u8>>,
-    /// Words, upper case, of transforms of jobs.
-    transforms: BTreeSet<Vec<u8>>,
+    /// Words, upper case, of transforms of jobs, and how often their statements have them.
+    transforms: BTreeMap<Vec<u8>, usize>,
     /// Undefined macros, upper case: the first reference, and the names of the variables that are not valid without it.
     undefined: BTreeMap<Vec<u8>, (Diagnostic, Vec<String>)>,
 }
@@ -170,22 +170,23 @@ impl<'c> Linter<'c> {
         let of_jobs =
             ["want", "is", "has", "request", "my"].iter().any(|start| word.folded().starts_with(start.as_bytes()));
         let there = self.schema.is_some_and(|schema| schema.has(word));
-        let listed =
-            self.advertised.contains_key(&upper) || self.copied.contains(&upper) || self.transforms.contains(&upper);
+        let listed = self.advertised.contains_key(&upper)
+            || self.copied.contains(&upper)
+            || self.transforms.contains_key(&upper);
         brought || of_jobs || there || listed || is_known(word.folded()) || unknowns::is_fact(word)
     }
 
     /// Returns true if jobs may have an attribute because the configuration says so.
     fn jobs_get(&self, name: Name) -> bool {
         let upper = name.folded().to_ascii_uppercase();
-        self.advertised.get(&upper).is_some_and(|role| !role.looks_at_jobs) || self.transforms.contains(&upper)
+        self.advertised.get(&upper).is_some_and(|role| !role.looks_at_jobs) || self.transforms.contains_key(&upper)
     }
 
     /// Returns true if a word is probably not an attribute: it is unknown, nothing sets it, no ad has it. Attributes
     /// are mostly written with capitals, names of people and machines without.
     fn is_unknown_word(&self, word: Name) -> bool {
         let upper = word.folded().to_ascii_uppercase();
-        let listed = self.copied.contains(&upper) || self.transforms.contains(&upper);
+        let listed = self.copied.contains(&upper) || self.transforms.contains_key(&upper);
         let named = is_known(word.folded()) || self.advertised.contains_key(&upper) || listed;
         let capital = word.display().bytes().any(|byte| byte.is_ascii_uppercase());
         let there = self.schema.is_some_and(|schema| schema.has(word));
@@ -199,12 +200,7 @@ impl<'c> Linter<'c> {
         if !plain || self.config.definition(word.folded()).is_some() || unknowns::is_fact(word) {
             return false;
         }
-        let words = |raw: &[u8]| {
-            let words = raw.split(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_'));
-            words.filter(|one| one.eq_ignore_ascii_case(word.folded())).count()
-        };
-        let transforms = self.config.definitions().filter(|one| knob::is_transform(bare(one.name)));
-        transforms.map(|one| words(one.raw)).sum::<usize>() <= 1
+        self.transforms.get(&word.folded().to_ascii_uppercase()).is_none_or(|times| *times <= 1)
     }
 
     /// The line of a place, and the offset of its first byte.

@@ -244,17 +244,22 @@ pub(super) fn copied(config: &Config) -> BTreeSet<Vec<u8>> {
     found.flat_map(|found| list_items(&found.text)).map(|name| name.to_ascii_uppercase()).collect()
 }
 
-/// The words, upper case, of transforms and routes of jobs: they may be attributes that jobs get.
-pub(super) fn of_transforms(config: &Config) -> BTreeSet<Vec<u8>> {
+/// The words, upper case, of transforms and routes of jobs, which may be attributes that jobs get, and how often their statements
+/// have them.
+pub(super) fn of_transforms(config: &Config) -> BTreeMap<Vec<u8>, usize> {
     let transforms = |name: &[u8]| {
         let upper = bare(name).to_ascii_uppercase();
         upper.starts_with(b"JOB_TRANSFORM_") || upper.starts_with(b"JOB_ROUTER_")
     };
-    let words = |raw: &[u8]| {
-        let words = raw.split(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_'));
-        words.filter(|word| !word.is_empty()).map(<[u8]>::to_ascii_uppercase).collect::<Vec<_>>()
-    };
-    config.definitions().filter(|one| transforms(one.name)).flat_map(|one| words(one.raw)).collect()
+    let mut found = BTreeMap::new();
+    for one in config.definitions().filter(|one| transforms(one.name)) {
+        let times = usize::from(knob::is_transform(bare(one.name)));
+        for word in one.raw.split(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_')) {
+            *found.entry(word.to_ascii_uppercase()).or_default() += times;
+        }
+    }
+    found.remove(&b""[..]);
+    found
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 //!
 //! In: a configuration. Out: warnings of the rule `conflicting-knobs`, each with the variable that it is about.
 
+use std::collections::BTreeSet;
+
 use super::knobs::bare;
 use super::{lists, unknowns};
 use classmate::Diagnostic;
@@ -188,7 +190,7 @@ impl Pairs<'_> {
             if text.is_empty() || unknowns::marked(&text).is_some() {
                 continue;
             }
-            let last: Vec<Vec<u8>> = list_items(&text).into_iter().map(|item| item.to_ascii_uppercase()).collect();
+            let last: BTreeSet<Vec<u8>> = list_items(&text).into_iter().map(|item| item.to_ascii_uppercase()).collect();
             let sets = self.config.sources().iter().flat_map(assigned);
             let sets = sets.filter(|one| one.name.eq_ignore_ascii_case(list.as_bytes()) && !one.conditional);
             let sets: Vec<Assigned> = sets.collect();

@@ -10,7 +10,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use flate2::read::MultiGzDecoder;
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexSet;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::failure::{Message, MessageBody};
@@ -18,7 +18,7 @@ use crate::cli::output::show_message;
 use crate::cli::submit::SubmitFile;
 use crate::cli::{Failure, language};
 use crate::report::escape;
-use crate::report::message_kinds::kind_of;
+use crate::report::message_kinds::MessageKinds;
 use crate::report::{self, Color, counted, shortened};
 use classmate::internal::format::report::Fault;
 use classmate::internal::format::room::{Counted, Expanded, RATIO, Room};
@@ -338,21 +338,15 @@ impl Notes {
     /// Remembers warnings about lines: of each kind, which is the message without places, numbers and quoted parts, the first
     /// few and the number of the others.
     pub(crate) fn warn_by_kind(&mut self, warnings: impl IntoIterator<Item = String>) {
-        let mut kinds: IndexMap<String, usize> = IndexMap::new();
-        for warning in warnings {
+        let mut kinds = MessageKinds::new(SHOWN_IGNORED as u64);
+        for warning in warnings.into_iter().filter(|warning| kinds.is_shown("warning", warning)) {
             let parts: Vec<&str> = warning.split('`').collect();
             let shown =
                 |(at, part): (usize, &&str)| if at % 2 == 1 { shortened(part, QUOTED) } else { (*part).to_owned() };
-            let text = parts.iter().enumerate().map(shown).collect::<Vec<_>>().join("`");
-            let count = kinds.entry(kind_of(&warning)).or_default();
-            *count += 1;
-            if *count <= SHOWN_IGNORED {
-                self.warn(text);
-            }
+            self.warn(parts.iter().enumerate().map(shown).collect::<Vec<_>>().join("`"));
         }
-        for (kind, count) in kinds.into_iter().filter(|(_, count)| *count > SHOWN_IGNORED) {
-            let hidden = counted((count - SHOWN_IGNORED) as u64, "more warning");
-            let message = kind.split_once(": ").map_or(kind.as_str(), |(_, message)| message);
+        for (hidden, kind) in kinds.hidden() {
+            let message = kind.split_once(": ").map_or(kind, |(_, message)| message);
             self.warn(format!("{hidden} not shown: {message}"));
         }
     }

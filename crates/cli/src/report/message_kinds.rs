@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 use crate::report::counted;
 
 /// The kind of a message: its text without quoted parts and digits.
-pub(crate) fn kind_of(message: &str) -> String {
+fn kind_of(message: &str) -> String {
     let parts: Vec<&str> = message.split('`').step_by(2).collect();
     parts.join("…").chars().filter(|c| !c.is_ascii_digit()).collect()
 }
@@ -19,7 +19,7 @@ pub struct MessageKinds {
 }
 
 impl MessageKinds {
-    /// No messages, of which so many of a kind are shown.
+    /// No messages; at most `shown` of each kind are shown.
     ///
     /// ```
     /// use classmate_cli::report::message_kinds::MessageKinds;
@@ -39,12 +39,14 @@ impl MessageKinds {
         *count <= self.shown
     }
 
+    /// The number of messages that were not shown, in words, and their kind.
+    pub(crate) fn hidden(&self) -> impl Iterator<Item = (String, &str)> {
+        let hidden = self.counts.iter().filter(|(_, count)| **count > self.shown);
+        hidden.map(|((level, kind), count)| (counted(count - self.shown, &format!("more {level}")), kind.as_str()))
+    }
+
     /// Notes on the messages that were not shown, one for each kind.
     pub fn rest(&self) -> Vec<String> {
-        let hidden = self.counts.iter().filter(|(_, count)| **count > self.shown);
-        let note = |((level, kind), count): (&(String, String), &u64)| {
-            format!("note: {} not shown: {kind}", counted(count - self.shown, &format!("more {level}")))
-        };
-        hidden.map(note).collect()
+        self.hidden().map(|(count, kind)| format!("note: {count} not shown: {kind}")).collect()
     }
 }

@@ -225,7 +225,7 @@ impl JobCase<'_> {
         let usable = self.matching();
         let matching = usable.len();
         check(self.found.matching == matching, "matching slots")?;
-        // What keeps a waiting job from slots that nobody uses is named.
+        // The reason that a waiting job does not get unclaimed slots is named.
         let is_heavy = self.rejection().is_some_and(|one| one.slots.over_limit > 0);
         let first = self.found.causes.first().map(|cause| cause.reason);
         let waits = !matches!(

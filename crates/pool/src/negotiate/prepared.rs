@@ -133,11 +133,11 @@ pub(crate) struct ChargedPool<'s> {
     pub(crate) size: Option<PoolSize>,
     /// Waiting jobs that are not in the snapshot, by the job that stands for them.
     pub(crate) behind: HashMap<JobId, JobsBehind>,
-    /// What earlier cycles with these rules found out about jobs, if it is kept.
+    /// The properties of jobs that earlier cycles with these rules found, if they are kept.
     pub(crate) known: Option<&'s mut KnownJobs>,
 }
 
-/// What cycles with the same rules find out about jobs.
+/// The properties of jobs that cycles with the same rules share.
 #[derive(Debug, Default)]
 pub(crate) struct KnownJobs {
     traits: KnownTraits,
@@ -178,9 +178,7 @@ impl<'s> PreparedPool<'s> {
         let (slots, ignored) = received(slots, &rules, &settings);
         observer.phase_started("charge");
         let policy = charge(snapshot, &slots, &rules, &settings);
-        let charged =
-            ChargedPool { snapshot, rules, slots, ignored, policy, size: None, behind: HashMap::new(), known: None };
-        let mut pool = charged.prepare(observer)?;
+        let mut pool = ChargedPool::whole(snapshot, rules, (slots, ignored), policy).prepare(observer)?;
         pool.explained = explained;
         if let Some(Explained { whole: Some((slots, policy)), .. }) = &mut pool.explained {
             annotate_slots(slots, snapshot, &pool.rules, &**policy, pool.quotas.as_deref(), &settings);
@@ -198,9 +196,7 @@ impl<'s> PreparedPool<'s> {
         let (slots, ignored) = received(copies(&snapshot.slots), &rules, &settings);
         let mut policy = policy.unwrap_or_else(|| open(snapshot, &slots, &rules, &settings));
         charge_slots(&mut *policy, &slots, snapshot, &settings);
-        let charged =
-            ChargedPool { snapshot, rules, slots, ignored, policy, size: None, behind: HashMap::new(), known: None };
-        charged.prepare(&mut ())
+        ChargedPool::whole(snapshot, rules, (slots, ignored), policy).prepare(&mut ())
     }
 
     /// The policy, for the next cycle.
@@ -320,6 +316,16 @@ impl Explained {
 }
 
 impl<'s> ChargedPool<'s> {
+    /// All slots and all jobs of a snapshot, of which nothing is known from earlier cycles.
+    fn whole(
+        snapshot: &'s Snapshot,
+        rules: Arc<Rules>,
+        (slots, ignored): (Vec<Slot>, IgnoredAds),
+        policy: Box<dyn PriorityPolicy>,
+    ) -> Self {
+        ChargedPool { snapshot, rules, slots, ignored, policy, size: None, behind: HashMap::new(), known: None }
+    }
+
     /// Prepares the rest: submitters, queue, pool size, quotas and annotations.
     pub(crate) fn prepare(self, observer: &mut dyn CycleObserver) -> Result<PreparedPool<'s>, ConfigError> {
         let Self { snapshot, rules, mut slots, ignored, policy, size, behind, known } = self;

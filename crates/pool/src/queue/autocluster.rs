@@ -48,7 +48,7 @@ pub struct Autoclusters<'j> {
     names_of: Vec<Arc<[Name]>>,
 }
 
-/// What is known of jobs with chained parents, kept as long as the same attributes are significant.
+/// The significant parts of jobs with chained parents, kept as long as the same attributes are significant.
 #[derive(Debug, Default)]
 pub struct KnownParts {
     significant: Vec<Name>,

@@ -36,7 +36,7 @@ pub(super) struct Ledger<'w> {
     seed: u64,
     /// The ads of jobs of a trace without what is their own, by submitter and request: equal jobs share them.
     requests: HashMap<(usize, u32, u32), Arc<ClassAd>>,
-    /// What earlier cycles found out about jobs.
+    /// The properties of jobs that earlier cycles found.
     known: KnownJobs,
     /// The place of a job's ad in the snapshot, and the job of an ad.
     places: HashMap<usize, usize>,

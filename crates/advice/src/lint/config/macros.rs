@@ -243,13 +243,14 @@ impl Linter<'_> {
         if !of_transform || definition.raw.trim_ascii_start().starts_with(b"[") {
             return;
         }
-        // `$CHOICE(Index, Names)` and `if defined Names` refer to it too, and `$(Q_$(N))` to any name.
+        // `$(Q_$(N))` may refer to any name.
+        if has_computed_name(&String::from_utf8_lossy(definition.raw)) {
+            return;
+        }
+        // `$CHOICE(Index, Names)` and `if defined Names` refer to a macro, too.
         let mut words: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
         for word in definition.raw.split(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_')) {
             *words.entry(word.to_ascii_uppercase()).or_default() += 1;
-        }
-        if has_computed_name(&String::from_utf8_lossy(definition.raw)) {
-            return;
         }
         for (number, line) in definition.raw.split(|byte| *byte == b'\n').enumerate() {
             let start = line.len() - line.trim_ascii_start().len();

@@ -10,7 +10,6 @@ use hashbrown::HashMap;
 use super::billing::billing;
 use super::candidate::{Requester, SlurmJob, Standpoint, held_until, partitions, qos_of};
 use super::factor::{ClusterSize, JobFacts, Maxima, Scale, recomputed};
-
 use super::ledger::{Running, UsageLedger};
 use super::machines::{partitions_of, plain_tres};
 use super::order::JobOrderKey;
