@@ -24,6 +24,7 @@ use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::parse::{parse_expr, parse_prefix};
+use classmate::internal::syntax::print::Style;
 use classmate::internal::syntax::token::{Quoting, is_space};
 use classmate::internal::syntax::view::{RefScope, Reference};
 use classmate::{ClassAd, Diagnostic, Expr, Name, ParseOptions, Semantics, Span, Value};
@@ -265,7 +266,7 @@ impl AdLinter {
     pub fn ad(&mut self, file: &Arc<str>, ad: &ClassAd) {
         self.begin(|| Semantics::of_ad(ad.constant("CondorVersion")?.as_bytes()?));
         for (name, expr) in ad.iter() {
-            let text = expr.to_text(classmate::internal::syntax::print::Style::New);
+            let text = expr.to_text(Style::New);
             if is_plain(name, &expr, &text) {
                 continue;
             }
@@ -340,6 +341,44 @@ impl AdLinter {
         }
     }
 
+    /// Looks at the values in XML that are read as others than they say: a boolean that is no `t` is false, and a text
+    /// that does not begin with a number is ERROR.
+    pub fn elements(&mut self, file: &Arc<str>, text: &[u8]) {
+        let lines = LineIndex::of(text);
+        for at in memchr::memchr_iter(b'<', text) {
+            let rest = &text[at + 1..];
+            let value = |open: &[u8], close: u8| {
+                let inner = rest.strip_prefix(open)?;
+                Some(inner[..memchr::memchr(close, inner)?].trim_ascii())
+            };
+            let truth = value(b"b v=\"", b'"');
+            let number = value(b"i>", b'<').or_else(|| value(b"r>", b'<'));
+            let is_number = |text: &[u8]| {
+                let digits = text.strip_prefix(b"-").or(text.strip_prefix(b"+")).unwrap_or(text);
+                let is_word =
+                    ["nan", "inf", "infinity"].iter().any(|word| digits.eq_ignore_ascii_case(word.as_bytes()));
+                is_word || digits.first().is_some_and(|byte| byte.is_ascii_digit() || *byte == b'.')
+            };
+            let (value, message, help) = match (truth, number) {
+                (Some(truth), _) if !matches!(truth, b"t" | b"T" | b"f" | b"F") => {
+                    (truth, "is not a boolean, and is read as false", "write `t` or `f`")
+                }
+                (_, Some(number)) if !is_number(number) => {
+                    (number, "is not a number, and is read as ERROR", "write a number")
+                }
+                _ => continue,
+            };
+            let message = format!("`{}` {message}", String::from_utf8_lossy(value));
+            let start = memchr::memrchr(b'\n', &text[..at]).map_or(0, |newline| newline + 1);
+            let end = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |end| at + end);
+            let found = Diagnostic::warning(message, Span::new(at - start, end - start)).help(help).code("type-clash");
+            if self.alarms.len() < MAX_DIAGNOSTICS {
+                let excerpt = Excerpt { text: text[start..end].to_vec(), subject: None };
+                self.alarms.push(placed(found, file, lines.line(at), excerpt, None));
+            }
+        }
+    }
+
     /// Looks at a text of the long format.
     pub fn long(&mut self, file: &Arc<str>, text: &[u8]) {
         let (mut number, mut start) = (0, 0);
@@ -383,14 +422,23 @@ fn attribute(
         let place = Line::new(Name::new("a line"), line, Quoting::Old, number);
         return Some(Line { offset: Some(start), faults: vec![fault], ..place });
     };
-    let name = line[first..equals].trim_ascii();
-    let name = Name::new(name.strip_prefix(b"'").and_then(|name| name.strip_suffix(b"'")).unwrap_or(name));
+    let written = line[first..equals].trim_ascii();
+    let name = Name::new(written.strip_prefix(b"'").and_then(|name| name.strip_suffix(b"'")).unwrap_or(written));
+    let odd = odd_name(written).or_else(|| ad.contains(name).then(|| twice(written)));
     let value = equals + 1 + line[equals + 1..].iter().take_while(|byte| is_space(**byte)).count();
     let text = &line[value..];
     let place = |expr: Option<Expr>, faults: Vec<Diagnostic>| {
         let (before, offset) = (line[..value].to_vec(), Some(start + value));
         Line { expr, before, offset, faults, ..Line::new(name, text, Quoting::Old, number) }
     };
+    if let Some(odd) = odd
+        && let Ok((expr, _)) = parse_prefix(text, options)
+        && !ad.iter().any(|(known, value)| known == name && value.to_text(Style::New) == expr.to_text(Style::New))
+    {
+        ad.insert_expr(name, &expr);
+        let line = Line { offset: Some(start), ..Line::new(name, line, Quoting::Old, number) };
+        return Some(Line { faults: vec![odd], ..line });
+    }
     match parse_prefix(text, options) {
         Err(error) => {
             let mut fault = unparsed(text, &error, options);
@@ -410,6 +458,24 @@ fn attribute(
             Some(place(Some(expr), faults))
         }
     }
+}
+
+/// The finding about a name that no expression can refer to.
+fn odd_name(name: &[u8]) -> Option<Diagnostic> {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let sign = name.iter().find(|byte| !is_word(byte) && byte.is_ascii_graphic())?;
+    let plain = name.iter().all(|byte| is_word(byte) || b"-+*/%.:@".contains(byte)) && !name.starts_with(b"'");
+    let shown = String::from_utf8_lossy(name).into_owned();
+    let message = format!("`{shown}` in an expression is not this attribute: `{}` is an operator", char::from(*sign));
+    let help = format!("write `{}`", shown.replace(|sign: char| !sign.is_ascii_alphanumeric(), "_"));
+    let span = Span::new(0, name.len());
+    plain.then(|| Diagnostic::warning(message, span).help(help).code("ignored-text"))
+}
+
+/// The finding about an attribute that the ad has already, with another value.
+fn twice(name: &[u8]) -> Diagnostic {
+    let message = format!("the ad has `{}` already: only this value counts", String::from_utf8_lossy(name));
+    Diagnostic::warning(message, Span::new(0, name.len())).help("remove one of them").code("redefined-knob")
 }
 
 /// The text behind an expression, which is not read.

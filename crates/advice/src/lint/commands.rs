@@ -94,6 +94,19 @@ pub(super) fn misspelled_command(name: &str) -> Option<&'static str> {
         return None;
     }
     if let Some(resource) = name.strip_prefix("request_") {
+        // Shorter and other words for the resources that all slots have.
+        const WORDS: [(&str, &[&str]); 4] = [
+            ("request_memory", &["mem", "ram", "memory_mb", "memory_gb", "mem_mb", "mem_gb", "rss"]),
+            ("request_cpus", &["core", "cores", "ncpus", "ncores", "num_cpus", "cpu_cores", "processors"]),
+            ("request_disk", &["disk_space", "diskspace", "storage", "hdd", "scratch"]),
+            ("request_gpus", &["ngpus", "num_gpus"]),
+        ];
+        if let Some((meant, _)) = WORDS.iter().find(|(_, words)| words.contains(&resource)) {
+            return Some(meant);
+        }
+        if resource == "gpu_memory" {
+            return Some("gpus_minimum_memory");
+        }
         let known = near::closest_within(1, name.as_bytes(), COMMANDS.iter().copied())?;
         let sorted = |name: &str| {
             let mut letters = name.as_bytes().to_vec();

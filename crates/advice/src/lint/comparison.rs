@@ -306,7 +306,8 @@ fn of_type(measured: &Measured, op: BinaryOp, value: &Value, text: &str, span: S
     let clash = match (fact.kind?, value) {
         (Kind::String, Value::Int(_) | Value::Real(_) | Value::Bool(_)) => true,
         (Kind::Integer | Kind::Number | Kind::Boolean, Value::Str(_)) => true,
-        (Kind::Integer | Kind::Number, Value::Bool(_)) => identity,
+        // A boolean counts as 0 or 1, which some numbers are.
+        (Kind::Integer | Kind::Number, Value::Bool(_)) => identity || fact.range.is_none_or(|range| range != (0, 1)),
         (Kind::Boolean, Value::Int(_) | Value::Real(_)) => identity,
         (Kind::Integer, Value::Real(_)) => identity,
         _ => false,
@@ -315,7 +316,12 @@ fn of_type(measured: &Measured, op: BinaryOp, value: &Value, text: &str, span: S
         return None;
     }
     let (shown, a) = (&measured.shown, fact.kind.map_or("", Kind::with_article));
-    let message = format!("`{shown}` is {a}: its comparison with `{text}` {}", effect(op));
+    let message = match value {
+        Value::Bool(truth) if fact.kind != Some(Kind::String) && !identity => {
+            format!("`{shown}` is {a}, and `{text}` counts as {}", u8::from(*truth))
+        }
+        _ => format!("`{shown}` is {a}: its comparison with `{text}` {}", effect(op)),
+    };
     let symbol = op.symbol();
     let meant = match value {
         Value::Str(word) => meant(fact, &word.to_string()),
@@ -435,16 +441,18 @@ fn of_range(measured: &Measured, op: BinaryOp, value: &Value, span: Span) -> Opt
     // A boolean is 0 or 1 beside a number.
     let truths = (measured.fact.kind == Some(Kind::Boolean)).then_some((0, 1));
     let (low, high) = measured.fact.range.or(truths).filter(|_| is_number)?;
-    let op = if op == BinaryOp::Is { BinaryOp::Equal } else { op };
-    if matches!(op, BinaryOp::NotEqual | BinaryOp::Isnt) {
-        return None;
-    }
+    let (op, always) = match op {
+        BinaryOp::Is => (BinaryOp::Equal, "never true"),
+        // Every value differs from one that there is not.
+        BinaryOp::NotEqual | BinaryOp::Isnt => (BinaryOp::Equal, "always true"),
+        op => (op, "never true"),
+    };
     let range = Values { ints: Some((low, high)), reals: Some((low as f64, high as f64)), ..Values::none() };
     if compare(op, &range, &Values::value(value)).has(Truths::TRUE) {
         return None;
     }
     let bounds = if high == i64::MAX { format!("at least {low}") } else { format!("from {low} to {high}") };
-    let message = format!("`{}` is {bounds}: this is never true", measured.fact.name);
+    let message = format!("`{}` is {bounds}: this is {always}", measured.fact.name);
     Some(Diagnostic::warning(message, span).help("compare it with a value that it can have").code("impossible-value"))
 }
 

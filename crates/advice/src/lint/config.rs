@@ -7,7 +7,7 @@ mod policies;
 #[cfg(test)]
 mod tests;
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -39,11 +39,16 @@ use classmate::internal::syntax::token::Quoting;
 use classmate::internal::syntax::view::RefScope;
 use classmate::{ClassAd, Diagnostic, Name, ParseOptions, Span};
 use classmate_config::internal::config::check::{check, has_root, lists_groups};
+use classmate_config::internal::config::expand::ExpandError;
+use classmate_config::internal::config::facts::{UNKNOWN, Undefined};
 use classmate_config::internal::config::history::{Assigned, assigned};
 use classmate_config::internal::config::knob;
 use classmate_config::internal::config::origin;
 use classmate_config::{Config, ConfigError, Definition, Location, Source};
 use classmate_pool::internal::quota::{GroupTree, QuotaSettings};
+
+/// Bytes of expanded values that are looked at, as [`check`] does, which says so.
+const MAX_WORK: usize = 64 << 20;
 
 /// Checks a configuration.
 pub fn lint(config: &Config) -> Vec<Diagnostic> {
@@ -118,12 +123,16 @@ struct Linter<'c> {
     versions: LintVersions,
     /// The macros, upper case, that values refer to, once they are asked for.
     macros: OnceCell<BTreeSet<String>>,
+    /// Tells whether programs bring attributes, once that is asked for.
+    brings: OnceCell<bool>,
     /// Names, upper case, that lists put into ads.
     advertised: BTreeMap<Vec<u8>, Role>,
     /// Attributes of jobs, upper case, that slots get.
     copied: BTreeSet<Vec<u8>>,
     /// Words, upper case, of transforms of jobs, and how often their statements have them.
     transforms: BTreeMap<Vec<u8>, usize>,
+    /// Bytes that expansions gave; one that was given up counts as many.
+    work: Cell<usize>,
     /// Undefined macros, upper case: the first reference, and the names of the variables that are not valid without it.
     undefined: BTreeMap<Vec<u8>, (Diagnostic, Vec<String>)>,
 }
@@ -143,9 +152,11 @@ impl<'c> Linter<'c> {
             schema,
             versions,
             macros,
+            brings: OnceCell::new(),
             advertised,
             copied,
             transforms,
+            work: Cell::new(0),
             undefined,
         }
     }
@@ -166,14 +177,13 @@ impl<'c> Linter<'c> {
     fn may_exist(&self, word: Name) -> bool {
         let upper = word.folded().to_ascii_uppercase();
         // Cron jobs and jobs bring attributes of their own.
-        let brought = self.config.definition(b"STARTD_CRON_JOBLIST").is_some_and(|list| !list.raw.is_empty());
         let of_jobs =
             ["want", "is", "has", "request", "my"].iter().any(|start| word.folded().starts_with(start.as_bytes()));
         let there = self.schema.is_some_and(|schema| schema.has(word));
         let listed = self.advertised.contains_key(&upper)
             || self.copied.contains(&upper)
             || self.transforms.contains_key(&upper);
-        brought || of_jobs || there || listed || is_known(word.folded()) || unknowns::is_fact(word)
+        self.brings() || of_jobs || there || listed || is_known(word.folded()) || unknowns::is_fact(word)
     }
 
     /// Returns true if jobs may have an attribute because the configuration says so.
@@ -230,11 +240,12 @@ impl<'c> Linter<'c> {
         if knob::is_transform(bare) {
             self.job_macros(definition);
             self.unused_macros(definition);
+            self.grid_route(definition);
         }
         let of_list = || self.advertised.get(&bare.to_ascii_uppercase()).copied();
         let source = definition.place.and_then(|place| self.sources.get(&*place.file));
         if let Some(role) = role(bare).or_else(of_list) {
-            let Ok(text) = self.config.expansion(name, definition.raw) else { return };
+            let Some(text) = self.expand(definition) else { return };
             let map = SourceMap::new(self.config, source, definition, &text);
             if of_list().is_some()
                 && definition.place.is_some()
@@ -264,10 +275,25 @@ impl<'c> Linter<'c> {
         self.in_versions(definition);
     }
 
+    /// The expanded value of a definition; none if it has none, or if others took too much work already.
+    fn expand(&self, definition: &Definition<'_>) -> Option<Vec<u8>> {
+        if self.work.get() > MAX_WORK {
+            return None;
+        }
+        let expanded = self.config.expansion(definition.name, definition.raw);
+        let cost = match &expanded {
+            Ok(text) => text.len(),
+            Err(ExpandError::Length | ExpandError::References) => MAX_WORK >> 4,
+            Err(_) => 0,
+        };
+        self.work.set(self.work.get() + cost);
+        expanded.ok()
+    }
+
     /// Compares the versions in a value that is an expression only where others refer to it, or has its expressions in ads.
     fn in_versions(&mut self, definition: &Definition<'_>) {
         let name = definition.name;
-        let Ok(text) = self.config.expansion(name, definition.raw) else { return };
+        let Some(text) = self.expand(definition) else { return };
         let quoting;
         let places: Vec<Range<usize>> = if is_divided(self.config, name) {
             quoting = Quoting::New;
@@ -438,13 +464,46 @@ impl<'c> Linter<'c> {
             unknowns::retain(text, self.versions.read, &unknowns::is_fact, &mut found);
         }
         if found.iter().any(|found| matches!(found.code, "syntax" | "size-suffix"))
-            && (self.undefined(name, definition) || self.is_left_open(name, map.text))
+            && self.is_open(definition, map.text, role)
         {
             return;
         }
         for found in found {
             self.found(name, map, (text, offset), found);
         }
+    }
+
+    /// Tests whether other files may define what makes a text an expression; the rest of it is checked then.
+    fn is_open(&mut self, definition: &Definition<'_>, statement: &[u8], role: Role) -> bool {
+        let is_open = self.undefined(definition.name, definition) || self.is_left_open(definition.name, statement);
+        if is_open {
+            self.judge_open(definition, role);
+        }
+        is_open
+    }
+
+    /// Checks an expression in which macros that nothing defines are values of which nothing is known.
+    fn judge_open(&mut self, definition: &Definition<'_>, role: Role) {
+        let mut undefined = self.config.undefined(definition);
+        undefined.sort_by_key(|one| std::cmp::Reverse(one.at.0));
+        let is_here = |one: &Undefined<'_>| one.within == *definition && !one.name.contains(&b'.');
+        if undefined.is_empty() || !undefined.iter().all(is_here) {
+            return;
+        }
+        let mut raw = definition.raw.to_vec();
+        for one in &undefined {
+            let word = [UNKNOWN.as_bytes(), one.name.as_slice()].concat();
+            // Each reference to the name: the first one is noted.
+            let reference = definition.raw[one.at.0..one.at.0 + one.at.1].to_vec();
+            while let Some(at) = memchr::memmem::find(&raw, &reference) {
+                raw.splice(at..at + reference.len(), word.iter().copied());
+            }
+        }
+        let opened = Definition { raw: &raw, value: None, verbatim: false, ..*definition };
+        let Ok(text) = self.config.expansion(definition.name, &raw) else { return };
+        let source = definition.place.and_then(|place| self.sources.get(&*place.file));
+        let map = SourceMap::new(self.config, source, &opened, &text);
+        self.judge(&opened, (&text, &map, 0), role);
     }
 
     /// Tests whether a statement refers to the earlier value of its variable, which is empty here: of a part of a configuration,

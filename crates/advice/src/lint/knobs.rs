@@ -212,6 +212,7 @@ pub fn advertised(config: &Config) -> BTreeMap<Vec<u8>, Role> {
             put(&format!("{daemon}_{list}"), VALUE);
         }
     }
+    put("SYSTEM_SUBMIT_ATTRS", VALUE);
     // Those of one type of slots, `SLOT_TYPE_1_STARTD_ATTRS`, too.
     let upper = |name: &[u8]| String::from_utf8_lossy(name).to_ascii_uppercase();
     let of_daemon = |own: &str| {

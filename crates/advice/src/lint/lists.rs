@@ -9,6 +9,7 @@ use super::knobs::{bare, is_list};
 use super::unknowns;
 use classmate::Diagnostic;
 use classmate::internal::builtin::near;
+use classmate_config::internal::config::check::is_variable;
 use classmate_config::internal::config::setting::list_items;
 use classmate_config::{Config, Definition};
 
@@ -46,6 +47,7 @@ pub(super) fn check(config: &Config, advertised: &BTreeMap<Vec<u8>, Role>) -> Fo
     }
     lists.slot_types(&mut found);
     lists.resources(&mut found);
+    lists.volumes(&mut found);
     lists.significant(&mut found);
     found
 }
@@ -111,13 +113,23 @@ impl<'c> Lists<'c> {
                     // Few names are near: the values are searched for these alone.
                     let near = unlisted.filter(|name| near::distance(&upper, name, allowed(&upper)).is_some());
                     let unlisted = near.filter(|name| !self.is_mentioned(name));
-                    let Some(near) = near::closest_within(allowed(&upper), &upper, unlisted.cloned()) else { continue };
+                    let near = near::closest_within(allowed(&upper), &upper, unlisted.cloned());
+                    let Some(near) = near.or_else(|| self.longer(&upper)) else { continue };
                     let message = format!("`{}` is listed but not defined, so it has no effect", shown(&item));
                     let warning = problem(&definition, message).did_you_mean(Some(shown(&near)));
                     found.push((warning, shown(definition.name)));
                 }
             }
         }
+    }
+
+    /// A name of the files, which nothing lists or uses, that begins with another name (upper case), or the other way round.
+    fn longer(&self, upper: &[u8]) -> Option<Vec<u8>> {
+        let begins =
+            |name: &[u8]| name.len().min(upper.len()) >= 6 && (name.starts_with(upper) || upper.starts_with(name));
+        let mut unlisted = self.own.iter().filter(|name| begins(name) && !self.advertised.contains_key(*name));
+        let found = unlisted.find(|name| !self.is_mentioned(name) && !is_variable(name))?;
+        Some(found.clone())
     }
 
     /// Returns true if a value refers to a macro (upper case).
@@ -137,9 +149,17 @@ impl<'c> Lists<'c> {
                 let known = DAEMONS.iter().map(|name| name.as_bytes().to_vec()).chain(self.own.iter().cloned());
                 // `condor_schedd` is the name of the program.
                 let short = upper.strip_prefix(b"CONDOR_").unwrap_or(&upper);
-                let Some(near) = near::closest_within(allowed(&upper).min(2), short, known) else { continue };
+                let near = near::closest_within(allowed(&upper).min(2), short, known);
+                let is_name = item.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+                if !is_name || near.is_none() && DAEMONS.iter().any(|name| name.as_bytes() == upper) {
+                    continue;
+                }
                 let message = format!("`{}` in `DAEMON_LIST` is not defined: the master cannot start it", shown(&item));
-                let warning = problem(&definition, message).did_you_mean(Some(shown(&near)));
+                let warning = problem(&definition, message);
+                let warning = match near {
+                    Some(near) => warning.did_you_mean(Some(shown(&near))),
+                    None => warning.help(format!("define `{0} = /path/to/program`, or remove `{0}`", shown(&item))),
+                };
                 found.push((warning, shown(definition.name)));
             }
         }
@@ -290,6 +310,21 @@ impl<'c> Lists<'c> {
             }
         }
         None
+    }
+
+    /// Volumes that all jobs of the docker universe are to get, and that are not defined.
+    fn volumes(&self, found: &mut Found) {
+        let known: Vec<Vec<u8>> = self.config.list("DOCKER_VOLUMES").unwrap_or_default();
+        for list in self.written(|name| name == "DOCKER_MOUNT_VOLUMES") {
+            for item in self.items(&list) {
+                if known.is_empty() || known.iter().any(|name| name.eq_ignore_ascii_case(&item)) {
+                    continue;
+                }
+                let message = format!("`{}` is not in `DOCKER_VOLUMES`, so jobs do not get it", shown(&item));
+                let help = format!("add it there, and define `DOCKER_VOLUME_DIR_{}`", shown(&item));
+                found.push((problem(&list, message).help(help), shown(list.name)));
+            }
+        }
     }
 
     /// Attributes of which each job has its own among the significant ones.

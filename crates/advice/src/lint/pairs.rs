@@ -18,6 +18,7 @@ pub(super) fn check(config: &Config) -> lists::Found {
     pairs.negotiator();
     pairs.ports();
     pairs.security();
+    pairs.denied();
     pairs.alone();
     pairs.lost_items();
     pairs.found
@@ -146,6 +147,25 @@ impl Pairs<'_> {
         }
     }
 
+    /// Hosts that are allowed and denied: `DENY_…` decides.
+    fn denied(&mut self) {
+        let names = self.config.definitions().filter(|one| one.place.is_some() && one.template.is_none());
+        let denied = |name: &[u8]| Some(shown(name).to_ascii_uppercase().strip_prefix("DENY_")?.to_owned());
+        let levels: Vec<String> = names.filter_map(|one| denied(one.name)).collect();
+        for level in levels {
+            let (allow, deny) = (format!("ALLOW_{level}"), format!("DENY_{level}"));
+            if self.set(&allow).is_none() || self.set(&deny).is_none() {
+                continue;
+            }
+            let (allowed, denied) = (list_items(&self.text(&allow)), list_items(&self.text(&deny)));
+            let is_all = |item: &Vec<u8>| matches!(item.as_slice(), b"*" | b"*/*");
+            let both = denied.iter().find(|item| allowed.iter().any(|one| one.eq_ignore_ascii_case(item)));
+            let Some(item) = denied.iter().find(|item| is_all(item)).or(both) else { continue };
+            let message = format!("`{allow}` has no effect for `{}`, which is denied", shown(item));
+            self.conflict(&deny, message, &format!("`{deny}` decides: remove `{}` from it", shown(item)));
+        }
+    }
+
     /// Variables that do nothing without another one.
     fn alone(&mut self) {
         if self.set("PRIVATE_NETWORK_NAME").is_none() {
@@ -218,6 +238,10 @@ impl Pairs<'_> {
             }
         }
     }
+}
+
+fn shown(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).into_owned()
 }
 
 /// Tests whether a text starts the job router.

@@ -10,7 +10,7 @@ use super::commands::{is_command, needs};
 use super::submit_macros::Macros;
 use super::submit_odd::odd_value;
 use super::submit_values::{bad_value, grid_fault};
-use crate::submit::queue::{ItemList, QueueStatement};
+use crate::submit::queue::{ItemKind, ItemList, QueueStatement};
 use crate::submit::statements::{appended, is_name, queue_arguments};
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::syntax::parse::parse_expr;
@@ -29,6 +29,8 @@ struct IfBranch {
     any: Option<bool>,
     /// An `else` was read.
     after_else: bool,
+    /// The branch is read only if a name is defined that the file does not define.
+    unless_defined: bool,
 }
 
 /// A value of a command or macro, and the number of its statement.
@@ -93,6 +95,20 @@ fn warning(message: impl Into<String>, text: &str, help: impl Into<Box<str>>) ->
     found
 }
 
+/// The commands that jobs on EC2 need, of each row one.
+const EC2: &[&[&str]] = &[
+    &["ec2_access_key_id", "aws_access_key_id_file"],
+    &["ec2_secret_access_key", "aws_secret_access_key_file"],
+    &["ec2_ami_id"],
+];
+
+/// The commands that jobs on the Google Compute Engine need.
+const GCE: &[&[&str]] = &[&["gce_image"], &["gce_machine_type"]];
+
+/// The commands that jobs on Azure need.
+const AZURE: &[&[&str]] =
+    &[&["azure_image"], &["azure_location"], &["azure_size"], &["azure_admin_username"], &["azure_admin_key"]];
+
 /// The commands that name the program.
 const EXECUTABLE: [&str; 3] = ["executable", "cmd", "shell"];
 
@@ -154,15 +170,11 @@ impl Reading {
             let fault = queue_fault(&arguments);
             let goes_on = fault.is_none();
             self.found.extend(fault.map(|(message, help)| (at, error(message, text, help))));
-            if let Ok(queue) = QueueStatement::parse(&arguments)
-                && let ItemList::File(file) = queue.list
-                && file.contains(", ")
-            {
-                let message = format!("`from` takes the name of a file, here `{file}`");
-                let help = format!("write `in ({file})` for items");
-                self.found.push((at, warning(message, text, help).code("odd-command")));
-            }
-            if arguments.to_ascii_lowercase().contains("matching from ") {
+            let odd = QueueStatement::parse(&arguments).ok().and_then(|queue| odd_items(&queue));
+            self.found.extend(odd.map(|(message, help)| (at, warning(message, text, help).code("odd-command"))));
+            self.open_at_queue(at, text);
+            let plain = arguments.split('(').next().unwrap_or_default().to_ascii_lowercase();
+            if plain.contains("matching from ") {
                 let message = "`from` is a pattern here, as `matching` takes patterns";
                 let help = "write `matching files` and the patterns";
                 self.found.push((at, warning(message, text, help).code("odd-command")));
@@ -198,6 +210,21 @@ impl Reading {
         self.goes_on(at)
     }
 
+    /// `queue` in an `if` without `endif`: it is read, and ends the file, only if the condition is true.
+    fn open_at_queue(&mut self, at: usize, text: &str) {
+        if self.open.is_empty() {
+            return;
+        }
+        let message = "`queue` is in an `if` without `endif`";
+        let help = "write `endif` before it: without it, nothing is queued if the condition is false";
+        let found = if self.open.iter().any(|branch| branch.unless_defined) {
+            error(message, text, help)
+        } else {
+            warning(message, text, help).code("odd-command")
+        };
+        self.found.push((at, found));
+    }
+
     fn after_queue(&mut self, at: usize, text: &str) {
         let help =
             "`condor_submit` 25 rejects the file: write all commands before one `queue`, with its items in a list";
@@ -216,7 +243,8 @@ impl Reading {
 
     fn begin(&mut self, at: usize, text: &str, condition: &str) {
         let reads = if self.reads() == Some(false) { Some(false) } else { self.condition(at, text, condition, "if") };
-        self.open.push(IfBranch { reads, any: reads, after_else: false });
+        let is_defined = condition.to_ascii_lowercase().starts_with("defined ") && reads.is_none() && !self.includes;
+        self.open.push(IfBranch { reads, any: reads, after_else: false, unless_defined: is_defined });
     }
 
     /// The value of a condition, if it is known; one that is not understood is reported.
@@ -273,7 +301,12 @@ impl Reading {
             (Some(false), Some(false)) => Some(false),
             _ => None,
         };
-        let branch = IfBranch { reads: if is_read { reads } else { Some(false) }, any, after_else: word == "else" };
+        let branch = IfBranch {
+            reads: if is_read { reads } else { Some(false) },
+            any,
+            after_else: word == "else",
+            unless_defined: false,
+        };
         self.open.push(branch);
     }
 
@@ -327,9 +360,15 @@ impl Reading {
             let first = line.split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
             let is_dag = matches!(first.as_str(), "JOB" | "PARENT" | "SCRIPT" | "SUBDAG" | "SPLICE" | "VARS" | "FINAL");
             let found = error(message, text, STOPS);
+            let is_branch = self.found.iter().any(|(other, one)| *other == at && one.code == "odd-command");
+            self.found.retain(|(other, _)| *other != at);
             self.found.push((
                 at,
-                if is_dag { found.more_help("a DAG is submitted with `condor_submit_dag`") } else { found },
+                match (is_branch, is_dag) {
+                    (true, _) => found.more_help("write `elif`"),
+                    (_, true) => found.more_help("a DAG is submitted with `condor_submit_dag`"),
+                    _ => found,
+                },
             ));
             return;
         };
@@ -400,10 +439,10 @@ impl Reading {
             "container" | "docker" if has(&["container_image"]) && name == "docker" => {
                 Some(("`container_image` in the docker universe", "write `universe = container`"))
             }
-            "docker" if !has(&["docker_image"]) => {
+            "docker" if !has(&["docker_image", "dockerimage"]) => {
                 Some(("the docker universe needs `docker_image`", "add `docker_image = …`"))
             }
-            "container" if !has(&["container_image", "docker_image"]) => {
+            "container" if !has(&["container_image", "docker_image", "containerimage", "dockerimage"]) => {
                 Some(("the container universe needs `container_image`", "add `container_image = …`"))
             }
             "grid" | "9" if !has(&["grid_resource"]) => {
@@ -415,7 +454,7 @@ impl Reading {
             "vm" | "13" if self.value(&["vm_type"]).is_some_and(|(kind, _)| kind.eq_ignore_ascii_case("vmware")) => {
                 Some(("`vmware` is no longer a type of virtual machines", "write `vm_type = kvm`"))
             }
-            "vm" | "13" if !has(&["vm_disk", "kvm_disk", "xen_disk"]) && has(&["vm_type"]) => {
+            "vm" | "13" if !has(&["vm_disk"]) && has(&["vm_type"]) => {
                 Some(("the vm universe needs `vm_disk`", "add `vm_disk = …`"))
             }
             "parallel" | "mpi" | "11" | "8" if !has(&["machine_count", "machinecount", "node_count", "nodecount"]) => {
@@ -426,8 +465,8 @@ impl Reading {
             }
             _ => None,
         };
-        let runs = !matches!(name.as_str(), "docker" | "container" | "vm" | "grid" | "9" | "13") && !name.contains('$');
-        let image = has(&["container_image", "docker_image"]);
+        let runs = !matches!(name.as_str(), "docker" | "container" | "grid" | "9") && !name.contains('$');
+        let image = has(&["container_image", "docker_image", "containerimage", "dockerimage"]);
         if let Some((message, help)) = missing {
             self.found.push((at, error(message, &statements[at], help)));
         } else if runs && !image && !EXECUTABLE.iter().any(|name| self.may_have(name)) {
@@ -436,12 +475,18 @@ impl Reading {
         }
         if matches!(name.as_str(), "grid" | "9")
             && let Some((value, at)) = self.value(&["grid_resource"]).cloned()
-            && let Some((message, help)) = grid_fault(&value)
+            && let Some((message, help)) = grid_fault(&value).or_else(|| self.cloud(&value))
         {
             self.found.push((at, error(message, &statements[at], help)));
         }
+        if matches!(name.as_str(), "vm" | "13") {
+            self.virtual_machine(statements);
+        }
+        self.both_forms(statements);
         self.transfers(statements);
+        self.ignored_commands(statements);
         self.shared_files(statements);
+        self.overwritten(statements);
         self.unread_commands(&name, statements);
         for (one, other) in EXCLUSIVE {
             if let (Some((_, a)), Some((_, b))) = (self.value(&[one]), self.value(&[other])) {
@@ -496,8 +541,129 @@ impl Reading {
         self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
     }
 
-    /// `should_transfer_files = NO` with files to transfer.
+    /// The command that a kind of cloud needs and the file does not have.
+    fn cloud(&self, resource: &str) -> Option<(String, String)> {
+        let mut words = resource.split_whitespace();
+        let kind = words.next()?.to_ascii_lowercase();
+        let needed: &[&[&str]] = match kind.as_str() {
+            "ec2" => EC2,
+            "gce" => GCE,
+            "azure" => AZURE,
+            _ => return None,
+        };
+        if kind == "ec2" && words.next().is_none() {
+            let help = "write `ec2 https://…` with the address of the service".to_owned();
+            return Some(("`grid_resource` of EC2 has no address".to_owned(), help));
+        }
+        let has = |name: &&str| {
+            let attribute = name.replace('_', "");
+            self.may_have(name) || self.may_have(&attribute) || self.may_have(&format!("my.{attribute}"))
+        };
+        let missing = needed.iter().find(|names| !names.iter().any(has))?;
+        let names: Vec<String> = missing.iter().map(|name| format!("`{name}`")).collect();
+        Some((format!("`{kind}` needs {}", names.join(" or ")), format!("add `{} = …`", missing[0])))
+    }
+
+    /// Commands of virtual machines that are missing, or are not taken.
+    fn virtual_machine(&mut self, statements: &[String]) {
+        let is_plain = |(value, _): &&Assigned| !value.contains('$');
+        if let Some((value, at)) = self.value(&["vm_disk"]).filter(is_plain).cloned() {
+            let odd = |disk: &str| !(3..=4).contains(&(disk.matches(':').count() + 1));
+            if let Some(disk) = value.split(',').map(str::trim).find(|disk| odd(disk)) {
+                let message = format!("`{disk}` is not a disk of a virtual machine");
+                let help = "write `file:device:permission`, as in `disk.img:sda1:w`, perhaps with `:format`";
+                self.found.push((at, error(message, &statements[at], help)));
+            }
+        }
+        if let Some((value, at)) = self.value(&["vm_memory"]).filter(is_plain).cloned()
+            && value.parse::<f64>().is_ok_and(|memory| memory <= 0.0)
+        {
+            let message = format!("`vm_memory` is `{value}`: expected a number of MiB");
+            self.found.push((at, error(message, &statements[at], "write `vm_memory = 512`")));
+        }
+        let streams = ["input", "output", "error"].into_iter().find_map(|name| Some((name, self.value(&[name])?.1)));
+        if let Some((name, at)) = streams {
+            let message = format!("`{name}` cannot be used in the vm universe");
+            self.found.push((at, error(message, &statements[at], format!("remove `{name}`"))));
+        }
+        if let Some((_, at)) = self.value(&["vm_type"]).filter(|(kind, _)| kind.eq_ignore_ascii_case("xen")).cloned()
+            && !self.may_have("xen_kernel")
+        {
+            let help = "add `xen_kernel = included`, or the name of a file";
+            self.found.push((at, error("`vm_type = xen` needs `xen_kernel`", &statements[at], help)));
+        }
+    }
+
+    /// Commands in the old and the new form, which need the word that both are meant.
+    fn both_forms(&mut self, statements: &[String]) {
+        const FORMS: [(&[&str], &str, &str); 4] = [
+            (&["arguments", "args"], "arguments2", "allow_arguments_v1"),
+            (&["environment", "env"], "environment2", "allow_environment_v1"),
+            (&["tool_daemon_args"], "tool_daemon_arguments", ""),
+            (&["java_vm_args"], "java_vm_arguments", ""),
+        ];
+        for (old, new, allows) in FORMS {
+            let (Some(_), Some((_, at))) = (self.value(old), self.value(&[new]).cloned()) else { continue };
+            if !allows.is_empty() && self.may_have(allows) {
+                continue;
+            }
+            let message = format!("`{}` and `{new}` cannot be used together", old[0]);
+            let more = if allows.is_empty() { String::new() } else { format!(", or write `{allows} = true`") };
+            self.found.push((at, error(message, &statements[at], format!("remove one of them{more}"))));
+        }
+    }
+
+    /// The file of the output of several jobs, which overwrite each other's.
+    fn overwritten(&mut self, statements: &[String]) {
+        let Some((queue, _)) = &self.queued else { return };
+        let arguments = self.expanded.iter().find(|(_, at)| at == queue).map_or("", |(text, _)| text.as_str());
+        let jobs = QueueStatement::parse(arguments).ok().and_then(|queue| queue.jobs()).unwrap_or_default();
+        // A folder of its own keeps files apart.
+        let has_folder = ["initialdir", "initial_dir", "iwd", "job_iwd"].iter().any(|name| self.may_have(name));
+        if jobs < 2 || has_folder || self.includes {
+            return;
+        }
+        let shared = |name: &&str| {
+            let value = self.value(&[*name]).map(|(value, _)| value);
+            value.is_some_and(|value| !value.contains('$') && !value.starts_with("/dev/"))
+        };
+        let Some(name) = ["output", "error"].into_iter().find(shared) else { return };
+        let Some((value, at)) = self.value(&[name]).cloned() else { return };
+        let message = format!("all {jobs} jobs write their `{name}` into one file, `{value}`");
+        let help = format!("write `{}`", numbered(&value));
+        self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
+    }
+
+    /// Commands that `condor_submit` ignores beside others.
+    fn ignored_commands(&mut self, statements: &[String]) {
+        const IGNORED: [(&str, &str); 4] = [
+            ("retry_request_memory_increase", "retry_request_memory"),
+            ("requirements", "my.requirements"),
+            ("ec2_keypair_file", "ec2_keypair"),
+            ("ec2_iam_profile_name", "ec2_iam_profile_arn"),
+        ];
+        for (name, other) in IGNORED {
+            let Some((_, at)) = self.value(&[name]).filter(|_| self.value(&[other]).is_some()).cloned() else {
+                continue;
+            };
+            let other = other.replace("my.", "+");
+            let message = format!("`{name}` is ignored, as `{other}` is set too");
+            self.found.push((at, warning(message, &statements[at], "remove one of them").code("odd-command")));
+        }
+    }
+
+    /// `should_transfer_files = NO` with files to transfer, and `IF_NEEDED` with output of evicted jobs.
     fn transfers(&mut self, statements: &[String]) {
+        let is =
+            |name: &str, word: &str| self.value(&[name]).is_some_and(|(value, _)| value.eq_ignore_ascii_case(word));
+        if is("should_transfer_files", "IF_NEEDED")
+            && is("when_to_transfer_output", "ON_EXIT_OR_EVICT")
+            && let Some((_, at)) = self.value(&["when_to_transfer_output"]).cloned()
+        {
+            let message = "`ON_EXIT_OR_EVICT` cannot be used with `should_transfer_files = IF_NEEDED`";
+            self.found.push((at, error(message, &statements[at], "write `ON_EXIT`, or `should_transfer_files = YES`")));
+        }
+
         let no =
             |(value, _): &&(String, usize)| ["no", "false", "never"].iter().any(|no| value.eq_ignore_ascii_case(no));
         let Some((_, at)) = self.value(&["should_transfer_files"]).filter(no).cloned() else { return };
@@ -590,6 +756,41 @@ pub(super) fn command_name(name: &str) -> String {
 
 /// The help of a statement at which `condor_submit` stops.
 const STOPS: &str = "`condor_submit` rejects the file";
+
+/// The name of a file with the number of the job.
+fn numbered(file: &str) -> String {
+    match file.rsplit_once('.').filter(|(front, end)| !front.is_empty() && !end.contains('/')) {
+        Some((front, end)) => format!("{front}.$(Process).{end}"),
+        None => format!("{file}.$(Process)"),
+    }
+}
+
+/// Tests whether the only item is the name of a file that probably holds items.
+fn is_list_file(item: &str) -> bool {
+    const ENDS: [&str; 8] = [".txt", ".list", ".lst", ".csv", ".tsv", ".items", ".dat", ".lis"];
+    let lower = item.trim().to_ascii_lowercase();
+    !lower.contains([' ', ',', '\t', '$']) && ENDS.iter().any(|end| lower.len() > end.len() && lower.ends_with(end))
+}
+
+/// The message and the help about items that are probably others than was meant.
+fn odd_items(queue: &QueueStatement<'_>) -> Option<(String, String)> {
+    match &queue.list {
+        ItemList::File(file) if file.contains(", ") => {
+            Some((format!("`from` takes the name of a file, here `{file}`"), format!("write `in ({file})` for items")))
+        }
+        ItemList::Here(item) if queue.kind == ItemKind::Words && is_list_file(item) => Some((
+            format!("`in` takes items, here the one item `{item}`"),
+            format!("write `from {item}` for the lines of a file"),
+        )),
+        ItemList::Here(items) | ItemList::Lines(items) if queue.kind == ItemKind::Words && queue.names.len() > 1 => {
+            let (first, second) = (queue.names[0], queue.names[1]);
+            let message = format!("an item of `in` is the value of `{first}` alone: `{second}` is empty");
+            let example = if items.is_empty() { "a b" } else { items };
+            Some((message, format!("write `from`, with one row of items on a line: `{}`", example.trim())))
+        }
+        _ => None,
+    }
+}
 
 /// The fault of the arguments of `queue`.
 fn queue_fault(arguments: &str) -> Option<(String, &'static str)> {

@@ -369,6 +369,14 @@ pub(super) fn asks(tree: &Tree, id: NodeId) -> bool {
     })
 }
 
+/// Tests whether a reference is the argument of a test of its type, `isString(…)`.
+fn is_tested(tree: &Tree, id: NodeId) -> bool {
+    tree.calls.iter().any(|call| {
+        let is_test = call.name.folded().starts_with(b"is");
+        is_test && tree.run(call.arguments).iter().any(|argument| tree.bare(*argument) == id)
+    })
+}
+
 /// `TARGET.GlobalJobId` in an expression of a slot
 fn per_job(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
     if !context.role.looks_at_jobs {
@@ -378,6 +386,10 @@ fn per_job(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnos
     let ours =
         reference.scope == RefScope::My || (reference.scope == RefScope::Either && (context.defined)(reference.name));
     let variety = variety(reference.name.folded()).filter(|_| !ours)?;
+    // Nearly all jobs agree whether they have it, or of which type it is.
+    if variety == Variety::Written && is_tested(tree, id) {
+        return None;
+    }
     let what = match variety {
         Variety::Job => "is unique per job, so every job becomes its own autocluster",
         Variety::Process => "is unique per job of a submission, so each of them is in a different autocluster",

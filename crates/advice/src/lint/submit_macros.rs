@@ -138,7 +138,8 @@ impl<'r> Macros<'r> {
     /// Returns true for the port of a service in a container: `container_service_names = web` has `web_container_port`.
     fn is_port(&self, name: &str) -> bool {
         let Some(service) = name.strip_suffix("_container_port") else { return false };
-        let lists = self.reading.values.get("container_service_names").into_iter().flatten();
+        let names = ["container_service_names", "containerservicenames"];
+        let lists = names.iter().filter_map(|name| self.reading.values.get(*name)).flatten();
         lists.flat_map(|(text, _)| text.split([',', ' ', '\t'])).any(|one| one.eq_ignore_ascii_case(service))
     }
 
@@ -169,17 +170,21 @@ impl<'r> Macros<'r> {
             let help = "correct the name, or write `+Name` for an attribute of the job";
             found.push((*at, warning.help(help).code("unknown-command")));
         }
-        // Variables of which jobs need nothing are common; one beside a reference to nothing is a slip.
-        if let Some((at, names)) = self.reading.queue_names()
-            && let Some(lacking) = self.lacking(names)
-        {
-            for name in names.iter().filter(|name| !self.expands(&name.to_ascii_lowercase())) {
+        // Beside a reference to nothing, one of them has another name.
+        if let Some((at, names)) = self.reading.queue_names() {
+            let lacking = self.lacking(names);
+            let is_unused = |name: &&String| !self.expands(&name.to_ascii_lowercase());
+            // Items of which jobs need nothing count them.
+            let counts = lacking.is_none() && names.iter().all(|name| is_unused(&name));
+            for name in names.iter().filter(is_unused).filter(|_| !counts) {
                 let Some(text) = statements.get(*at) else { continue };
                 let start = text.find(name.as_str()).unwrap_or(text.len() - text.trim_start().len());
                 let message = format!("nothing refers to the variable `{name}` of `queue`");
                 let warning = Diagnostic::warning(message, Span::new(start, start + name.len()));
-                let help = format!("write `$({name})` where a job needs its item; `$({lacking})` is not defined");
-                found.push((*at, warning.help(help).code("unknown-command")));
+                let help = format!("write `$({name})` where a job needs its item");
+                let lacks = lacking.as_ref().map(|lacking| format!("`$({lacking})` is not defined"));
+                let warning = warning.help(help).code("unknown-command");
+                found.push((*at, lacks.into_iter().fold(warning, Diagnostic::more_help)));
             }
         }
         found
@@ -212,6 +217,12 @@ impl<'r> Macros<'r> {
         let own: Vec<&str> = self.reading.values.keys().filter(is_plain).chain(&queued).map(String::as_str).collect();
         let other_item = |name: &str| is_other_item(name, queued.is_empty());
         let is_defined = |name: &str| own.contains(&name) || BUILT_IN.contains(&name) && !other_item(name);
+        // A file that asks `if defined NAME` knows what it does without it.
+        let is_asked = |(text, _): &(String, usize), name: &str| {
+            let mut words = text.split_whitespace().map(|word| word.trim_start_matches('!'));
+            words.any(|word| word.eq_ignore_ascii_case("defined")) && words.any(|word| word.eq_ignore_ascii_case(name))
+        };
+        let asked = |name: &str| self.reading.expanded.iter().any(|one| is_asked(one, name));
         let mut found: Vec<Refused> = Vec::new();
         let texts = self.reading.values.values().flatten().chain(&self.reading.expanded);
         for (text, at) in texts {
@@ -222,7 +233,7 @@ impl<'r> Macros<'r> {
                 let end = rest.find(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_')).unwrap_or(rest.len());
                 let (name, lower) = (&rest[..end], rest[..end].to_ascii_lowercase());
                 let escaped = text[..start].ends_with('$');
-                if !rest[end..].starts_with(')') || escaped || name.len() < 3 || is_defined(&lower) {
+                if !rest[end..].starts_with(')') || escaped || name.len() < 3 || is_defined(&lower) || asked(&lower) {
                     continue;
                 }
                 let item = || queued.first().filter(|_| is_other_item(&lower, false));

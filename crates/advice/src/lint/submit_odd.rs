@@ -2,6 +2,8 @@
 //!
 //! In: a command and its value. Out: a message and a help, for findings of the rule `odd-command`.
 
+use crate::submit::queue::number;
+
 /// Programs that run the file behind their name.
 const INTERPRETERS: [&str; 9] = ["python", "python2", "python3", "bash", "sh", "perl", "Rscript", "java", "julia"];
 
@@ -131,7 +133,8 @@ fn odd_environment(value: &str) -> Option<(String, String)> {
             entries().filter_map(|entry| entry.split_once('=')).find(|(_, text)| is_quoted(text))
         {
             let message = format!("the single quotes are a part of the value of `{name}`: `{text}`");
-            let all = entries().filter(|entry| !entry.is_empty()).collect::<Vec<_>>().join(" ");
+            // Within double quotes, they are written twice.
+            let all = entries().filter(|entry| !entry.is_empty()).collect::<Vec<_>>().join(" ").replace('"', "\"\"");
             return Some((message, format!("write `environment = \"{all}\"`")));
         }
         let mut entries = value.split(';').map(|entry| entry.split_whitespace().collect::<Vec<_>>());
@@ -176,7 +179,9 @@ fn odd_files(name: &str, value: &str) -> Option<(String, String)> {
         // HTCondor looks for an `F` alone.
         "transfer_executable" => {
             let lower = value.to_ascii_lowercase();
-            let known = lower.starts_with('f') || matches!(lower.as_str(), "true" | "t" | "yes" | "1" | "");
+            let known = lower.starts_with('f')
+                || matches!(lower.as_str(), "true" | "t" | "yes" | "y" | "1" | "on" | "always" | "")
+                || number(&lower).is_some_and(|number| number != 0.0);
             let message = format!("`{name}` is `{value}`, which is read as true");
             (!known).then(|| (message, "write `false`, or `true`".to_owned()))
         }
@@ -186,9 +191,21 @@ fn odd_files(name: &str, value: &str) -> Option<(String, String)> {
         }
         "transfer_output_remaps" => {
             let inner = value.strip_prefix('"')?.strip_suffix('"')?;
-            let item = inner.split(';').map(str::trim).find(|item| !item.is_empty() && !item.contains('='))?;
+            // An `=` in a name is written `\=`.
+            let signs = |item: &str| item.matches('=').count() - item.matches("\\=").count();
+            let mut items = inner.split(';').map(str::trim);
+            if let Some(item) = items.clone().find(|item| signs(item) > 1 && item.contains(',')) {
+                let target = item.split_once('=').map_or(item, |(_, target)| target.trim());
+                let message = format!("`{target}` is one new name: `,` does not separate files");
+                return Some((message, format!("write `{}`", item.replace(',', ";"))));
+            }
+            let item = items.find(|item| !item.is_empty() && !item.contains('='))?;
             let help = "write `\"name = new/name; other = new\"`".to_owned();
             Some((format!("`{item}` has no `=`, so no file gets another name"), help))
+        }
+        "docker_image" | "container_image" if value.trim_matches('"').contains(char::is_whitespace) => {
+            let message = format!("`{value}` is one name, with a blank in it");
+            Some((message, format!("write `{}`", value.split_whitespace().collect::<Vec<_>>().join(":"))))
         }
         "container_image" => {
             let parts = value.split_once(':');

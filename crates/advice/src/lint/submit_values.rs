@@ -89,6 +89,13 @@ pub(super) fn bad_value(name: &str, value: &str) -> Option<(String, String)> {
             (!is_size)
                 .then(|| (format!("`{name}` is `{value}`: expected a size"), "write a size, as in `2GB`".to_owned()))
         }
+        "disk_usage" | "diskusage" if number(value).is_some_and(|size| size < 1.0) => Some((
+            format!("`{name}` is `{value}`: expected a size of at least 1"),
+            "write a size, as in `2GB`".to_owned(),
+        )),
+        "job_machine_attrs_history_length" if number(value).is_some_and(|length| length < 0.0) => {
+            Some((format!("`{name}` is `{value}`: expected a number of at least 0"), "write `5`".to_owned()))
+        }
         "success_exit_code" | "max_idle" | "max_materialize"
             if number(value).is_some_and(|one| one.abs() > 2_147_483_647.0) =>
         {

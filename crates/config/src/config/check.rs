@@ -69,7 +69,15 @@ pub fn check(config: &Config) -> Vec<Diagnostic> {
         match_exprs: match_exprs(config),
     };
     for definition in config.definitions() {
+        let start = checker.found.len();
         checker.definition(&definition);
+        // The reason of what was found: comments have lines of their own.
+        let has_comment = definition.raw.windows(2).any(|two| two[0].is_ascii_whitespace() && two[1] == b'#');
+        for found in checker.found[start..].iter_mut().filter(|_| has_comment) {
+            if matches!(found.code, "bad-value" | "odd-number") && !found.message.starts_with("`#") {
+                *found = found.clone().more_help("`#` is a part of a value: move the comment to its own line");
+            }
+        }
         if checker.work > MAX_EXPANDED_BYTES || checker.found.len() >= MAX_DIAGNOSTICS {
             break;
         }
@@ -216,7 +224,14 @@ impl Checker<'_> {
         self.unread(definition);
         self.other_value(definition);
         self.missing(definition);
-        let (prefix, Some(bare)) = self.split(name, definition) else { return };
+        self.swallowed(definition);
+        let (prefix, Some(bare)) = self.split(name, definition) else {
+            // What no daemon reads, it does not read under its own name either.
+            if let Some(dot) = memchr::memchr(b'.', name).filter(|_| !self.is_referenced(name)) {
+                self.obsolete(&name[dot + 1..], definition);
+            }
+            return;
+        };
         let Some(value) = self.expand(name, definition) else { return };
         // Any name of this family is read, but few there are.
         if knob::find(bare).is_some_and(|knob| knob.name == "FLOCK_<what>") && !is_named(bare) {
@@ -336,6 +351,56 @@ impl Checker<'_> {
         }
     }
 
+    /// Reports a variable that only earlier versions read; returns true if nothing more is to be said about it.
+    fn obsolete(&mut self, name: &[u8], definition: &Definition<'_>) -> bool {
+        let upper = name.to_ascii_uppercase();
+        let series = self.config.semantics().series();
+        let history = series::history(name);
+        let removal = history.and_then(|history| Some((history, history.removal()?)));
+        let help = match (removal, removed(&upper)) {
+            (Some((history, _)), _) if !history.is_missing_in(series) => return true,
+            (Some((_, release)), _) => format!("it was removed in HTCondor {release}: remove the line"),
+            (None, Some(now)) if now.is_empty() => "it was removed in an earlier version: remove the line".to_owned(),
+            (None, Some(now)) => format!("it was replaced by `{now}`"),
+            (None, None) => return false,
+        };
+        let [major, minor, patch] = VERSION;
+        let message = format!("HTCondor {major}.{minor}.{patch} does not read `{}`", shown(name));
+        self.found.push(definition.name_warning(message).code("obsolete-knob").help(help));
+        true
+    }
+
+    /// Reports a comment after a value, which is a part of it, and a setting that a `\` at the end of a line adds to the
+    /// value before it.
+    fn swallowed(&mut self, definition: &Definition<'_>) {
+        let bare = self.config.bare(definition.name);
+        let upper = String::from_utf8_lossy(bare).to_ascii_uppercase();
+        let is_list = ["_ATTRS", "_NAMES", "_JOBLIST", "_LIST", "_EXPRS"].iter().any(|end| upper.ends_with(end));
+        let is_list = is_list || ["ALLOW_", "DENY_", "FLOCK_"].iter().any(|start| upper.starts_with(start));
+        let of_program = ["ARGS", "ENV", "ENVIRONMENT", "COMMAND", "FORMAT"].iter().any(|end| upper.ends_with(end));
+        let plain =
+            definition.place.is_some() && definition.template.is_none() && (is_list || !definition.raw.contains(&b'"'));
+        if !plain || of_program || knob::is_transform(bare) || !is_list && !is_named(bare) {
+            return;
+        }
+        let text = definition.raw;
+        // A path or a word, and a comment.
+        let hash = text.windows(2).position(|two| two[0].is_ascii_whitespace() && two[1] == b'#').map(|at| at + 1);
+        let words = |text: &[u8]| text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
+        if let Some(at) = hash.filter(|at| types::is_folder(&upper) && words(&text[..*at]) == 1) {
+            let message = format!("`{}` is a part of the value: comments have lines of their own", shown(&text[at..]));
+            let found = definition.value_problem(Severity::Warning, message).code("bad-value");
+            self.found.push(
+                found.help(format!("write `{}`, and the comment on its own line", shown(text[..at].trim_ascii()))),
+            );
+            return;
+        }
+        let Some(name) = swallowed_name(text).filter(|name| is_list || is_named(name)) else { return };
+        let message = format!("`{} =` is a part of the value: the line before it ends with `\\`", shown(name));
+        let found = definition.value_problem(Severity::Warning, message).code("odd-line");
+        self.found.push(found.help("remove the `\\` at the end of the line before it"));
+    }
+
     /// Reports a name that is not a knob but looks like one.
     fn unknown(&mut self, name: &[u8], definition: &Definition<'_>) {
         let upper = name.to_ascii_uppercase();
@@ -343,20 +408,7 @@ impl Checker<'_> {
         if is_known || self.is_referenced(name) {
             return;
         }
-        let series = self.config.semantics().series();
-        let history = series::history(name);
-        let removal = history.and_then(|history| Some((history, history.removal()?)));
-        let help = match (removal, removed(&upper)) {
-            (Some((history, _)), _) if !history.is_missing_in(series) => return,
-            (Some((_, release)), _) => Some(format!("it was removed in HTCondor {release}: remove the line")),
-            (None, Some("")) => Some("it was removed in an earlier version: remove the line".to_owned()),
-            (None, Some(now)) => Some(format!("it was replaced by `{now}`")),
-            (None, None) => None,
-        };
-        if let Some(help) = help {
-            let [major, minor, patch] = VERSION;
-            let message = format!("HTCondor {major}.{minor}.{patch} does not read `{}`", shown(name));
-            self.found.push(definition.name_warning(message).code("obsolete-knob").help(help));
+        if self.obsolete(name, definition) {
             return;
         }
         let mut starts = (1..=upper.len()).filter(|end| upper.get(*end).is_none_or(|next| *next == b'_'));
@@ -366,7 +418,7 @@ impl Checker<'_> {
         if of_daemon || self.match_exprs.contains(&upper) {
             return;
         }
-        if self.other_words(name, definition) {
+        if self.other_words(name, definition) || self.of_cron(&upper, name, definition) {
             return;
         }
         if is_of_every_daemon(&upper, &self.daemons) {
@@ -419,6 +471,17 @@ impl Checker<'_> {
         // A site may use other names for macros of its own.
         let Some(meant) = near::closest(level.as_bytes(), levels) else { return false };
         self.found.push(definition.name_warning(message).code("unknown-knob").did_you_mean(Some(meant)));
+        true
+    }
+
+    /// Reports a variable of a cron job with an end that there is not; returns true if it is one.
+    fn of_cron(&mut self, upper: &[u8], name: &[u8], definition: &Definition<'_>) -> bool {
+        let jobs = |prefix: &str| {
+            let list = self.config.list(&format!("{prefix}JOBLIST")).unwrap_or_default();
+            list.iter().map(|job| shown(job).to_ascii_uppercase()).collect()
+        };
+        let Some(meant) = names::of_cron_job(&String::from_utf8_lossy(upper), &jobs) else { return false };
+        self.misspelled_name(name, "", Some(meant), definition);
         true
     }
 
@@ -535,6 +598,20 @@ impl Checker<'_> {
         }
         self.found.push(refused.code("syntax"));
     }
+}
+
+/// The name in `NAME =` inside of a value, after a blank.
+fn swallowed_name(text: &[u8]) -> Option<&[u8]> {
+    memchr::memchr_iter(b'=', text).find_map(|at| {
+        let next = text.get(at + 1).copied().unwrap_or(b' ');
+        let before = text[..at].trim_ascii_end();
+        let is_sign = at == 0 || b"=!<>".contains(&text[at - 1]) || matches!(next, b'=' | b'!' | b'?' | b'~');
+        let length = before.iter().rev().take_while(|byte| super::reference::is_name_byte(**byte)).count();
+        let (front, name) = before.split_at(before.len() - length);
+        let is_name = name.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_');
+        let apart = front.last().is_some_and(u8::is_ascii_whitespace) && before.len() < at;
+        (!is_sign && is_name && apart).then_some(name)
+    })
 }
 
 /// Returns true if a value that is not a number may be meant as a concurrency limit: a word in lower case, or a number

@@ -79,11 +79,9 @@ fn is_defined(text: &[u8], defined: impl Fn(&[u8]) -> bool) -> Result<bool, &'st
 fn is_of_version(text: &[u8], version: [u16; 3]) -> Result<bool, &'static str> {
     let end = text.iter().position(|byte| !b"=<>!".contains(byte)).unwrap_or(text.len());
     let version = version.map(u32::from);
-    let parts: Vec<u32> = text[end..]
-        .trim_ascii()
-        .split(|byte| *byte == b'.')
-        .map_while(|part| std::str::from_utf8(part).ok()?.parse().ok())
-        .collect();
+    let number = text[end..].trim_ascii().split(u8::is_ascii_whitespace).next().unwrap_or_default();
+    let parts: Vec<u32> =
+        number.split(|byte| *byte == b'.').map_while(|part| std::str::from_utf8(part).ok()?.parse().ok()).collect();
     let wanted = match parts[..] {
         [major, minor] if major >= 6 => [major, minor, version[2]],
         [major, minor, patch, ..] if major >= 6 => [major, minor, patch],
@@ -125,9 +123,17 @@ mod tests {
 
     #[test]
     fn versions_compare_by_number_with_the_missing_part_equal() {
-        for text in
-            [">= 25.14", "== 25.14", "> 25.14.0", ">=8.1.6", "= 25.14.1", ">= 25.14.1.2", "!= 25.14.2", "< 30.0"]
-        {
+        for text in [
+            ">= 25.14",
+            "== 25.14",
+            "> 25.14.0",
+            ">=8.1.6",
+            "= 25.14.1",
+            ">= 25.14.1.2",
+            "!= 25.14.2",
+            "< 30.0",
+            ">= 24.0 foo",
+        ] {
             assert_eq!(holds_with_x(&format!("version {text}")), Some(true), "{text}");
         }
         for text in [">= 25.15", "> 25.14", "!= 25.14.1", "<= 24.99"] {

@@ -4,14 +4,33 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Linter, shown_name};
 use crate::lint::attributes::is_of_jobs;
-use crate::lint::knobs::bare;
+use crate::lint::knobs::{bare, is_expression};
 use crate::lint::submit_macros::has_computed_name;
 use classmate::Diagnostic;
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
-use classmate_config::internal::config::check::has_root;
+use classmate::internal::syntax::parse::parse_expr;
+use classmate_config::internal::config::check::{has_root, is_variable};
 use classmate_config::internal::config::knob;
 use classmate_config::{Definition, Location};
+
+/// The macros of a route that the job router reads (HTCondor's `JobRouter.cpp`).
+const OF_ROUTE: [&str; 14] = [
+    "EditJobInPlace",
+    "FailureRateThreshold",
+    "GridResource",
+    "JobFailureTest",
+    "JobShouldBeSandboxed",
+    "MaxIdleJobs",
+    "MaxJobs",
+    "Name",
+    "OverrideRoutingEntry",
+    "Requirements",
+    "SendIDTokens",
+    "SharedX509UserProxy",
+    "TargetUniverse",
+    "UseSharedX509UserProxy",
+];
 
 /// Words that are values, not names of macros.
 const TRUTHS: [&str; 4] = ["TRUE", "FALSE", "YES", "NO"];
@@ -208,6 +227,24 @@ impl Linter<'_> {
                 let next = raw.get(open).copied().unwrap_or_default();
                 let end = if matches!(next, b'(' | b'{') { open + 1 + word(&raw[open + 1..]) } else { open };
                 let shown = String::from_utf8_lossy(&raw[at..end]).into_owned();
+                // `$[NAME]`, and `${NAME}` of the environment: only a shell expands it.
+                let is_known = is_variable(bare(definition.name)) && !is_expression(bare(definition.name));
+                let close = if next == b'[' { Some(b']') } else { (next == b'{').then_some(b'}') };
+                let inner = open + 1 + word(raw.get(open + 1..).unwrap_or_default());
+                if let Some(close) = close.filter(|_| is_known && open == at + 1 && inner > open + 1)
+                    && raw.get(inner) == Some(&close)
+                    && !raw[..at].ends_with(b"$")
+                {
+                    let (name, shown) = (shown_name(&raw[open + 1..inner]), shown_name(&raw[at..=inner]));
+                    let of_environment = config.definition(name.as_bytes()).is_none();
+                    let message = format!("`{shown}` is not a macro, and is not expanded");
+                    let other = format!(", or `$ENV({name})` for a variable of the environment");
+                    let help = format!("write `$({name})`{}", if of_environment { other.as_str() } else { "" });
+                    let place = Location { column: place.column + at as u32, ..place.clone() };
+                    let found = Diagnostic::warning_at(message, Some(place)).width(shown.len()).help(help);
+                    self.report(found.code("leftover-macro"), Some(shown_name(definition.name)));
+                    continue;
+                }
                 let (message, help) = match next {
                     b'(' if end > open + 1 && last_end < open => {
                         (format!("`{shown}` has no `)`, so it is not a macro"), "add the `)`".to_owned())
@@ -239,10 +276,10 @@ impl Linter<'_> {
     /// `Team = "atlas"` in a transform of jobs: a macro that nothing refers to, where an attribute is meant.
     pub(super) fn unused_macros(&mut self, definition: &Definition<'_>) {
         let Some(place) = definition.place.cloned().filter(|_| definition.template.is_none()) else { return };
-        let of_transform = bare(definition.name).to_ascii_uppercase().starts_with(b"JOB_TRANSFORM_");
-        if !of_transform || definition.raw.trim_ascii_start().starts_with(b"[") {
+        if definition.raw.trim_ascii_start().starts_with(b"[") {
             return;
         }
+        let of_route = !bare(definition.name).to_ascii_uppercase().starts_with(b"JOB_TRANSFORM_");
         // `$(Q_$(N))` may refer to any name.
         if has_computed_name(&String::from_utf8_lossy(definition.raw)) {
             return;
@@ -257,8 +294,11 @@ impl Linter<'_> {
             let length = line[start..].iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
             let (name, rest) = line[start..].split_at(length);
             let Some(value) = rest.trim_ascii_start().strip_prefix(b"=").map(<[u8]>::trim_ascii) else { continue };
+            // The job router reads some of its routes.
+            let of_router = || of_route && OF_ROUTE.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(name));
             let is_used = words.get(&name.to_ascii_uppercase()).is_some_and(|count| *count > 1)
-                || name.eq_ignore_ascii_case(b"REQUIREMENTS");
+                || name.eq_ignore_ascii_case(b"REQUIREMENTS")
+                || of_router();
             if length == 0 || value.is_empty() || is_used {
                 continue;
             }
@@ -267,9 +307,43 @@ impl Linter<'_> {
             let column = start as u32 + 1;
             let at = Location { line: place.line + number as u32 + 1, column, ..place.clone() };
             let found = Diagnostic::warning_at(message, Some(at)).width(name.len());
-            let found = found.help(format!("write `SET {name} {value}` for an attribute of the job"));
+            let is_command = ["NAME", "UNIVERSE"].iter().any(|command| name.eq_ignore_ascii_case(command));
+            let is_value = parse_expr(value.as_bytes(), &self.options()).is_ok();
+            let near = near::closest(name.as_bytes(), OF_ROUTE).filter(|_| of_route);
+            let found = if let Some(near) = near {
+                found.did_you_mean(Some(near))
+            } else if is_command {
+                found.help(format!("write `{name} {value}`, without `=`"))
+            } else if is_value {
+                found.help(format!("write `SET {name} {value}` for an attribute of the job"))
+            } else {
+                found.help(format!("write `SET {name} \"{value}\"` for an attribute of the job"))
+            };
             self.report(found.code("odd-line"), Some(shown_name(definition.name)));
         }
+    }
+
+    /// A route to the grid universe without the resource: jobs fail unless a transform or the job itself has it.
+    pub(super) fn grid_route(&mut self, definition: &Definition<'_>) {
+        let upper = definition.raw.to_ascii_uppercase();
+        let is_route = bare(definition.name).to_ascii_uppercase().starts_with(b"JOB_ROUTER_ROUTE_");
+        let has = |word: &[u8]| memchr::memmem::find(&upper, word).is_some();
+        let line = |line: &[u8]| {
+            let words: Vec<&[u8]> = line.split(|byte| byte.is_ascii_whitespace() || *byte == b'=').collect();
+            let mut words = words.into_iter().filter(|word| !word.is_empty());
+            words.next() == Some(b"UNIVERSE") && matches!(words.next(), Some(b"GRID" | b"9"))
+        };
+        let Some(number) = upper.split(|byte| *byte == b'\n').position(|text| line(text.trim_ascii())) else { return };
+        let mut lists = self.config.definitions().map(|one| bare(one.name).to_ascii_uppercase());
+        let transformed = lists.any(|name| name.ends_with(b"_ROUTE_TRANSFORM_NAMES"));
+        let Some(place) = definition.place.cloned().filter(|_| is_route && !transformed) else { return };
+        if has(b"GRIDRESOURCE") || has(b"COPY") || has(b"RENAME") || definition.template.is_some() {
+            return;
+        }
+        let at = Location { line: place.line + number as u32 + 1, column: 1, ..place };
+        let found = Diagnostic::warning_at("the route to the grid universe has no `GridResource`", Some(at));
+        let found = found.help("add `GridResource = \"batch slurm\"` or another resource: jobs fail without it");
+        self.report(found.code("odd-line"), Some(shown_name(definition.name)));
     }
 
     /// `$(Owner)` in a transform: a macro that nothing defines, with the name of an attribute of jobs.

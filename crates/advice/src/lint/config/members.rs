@@ -83,11 +83,13 @@ impl Linter<'_> {
             let Some(near) = near else { continue };
             let item = String::from_utf8_lossy(&item).into_owned();
             slips.insert(format!("{prefix}{near}").to_ascii_uppercase());
+            let near = self.as_written(prefix, near);
             let message = format!("`{prefix}{item}` is listed but not defined, so it has no effect");
             let warning = Diagnostic::warning_at(message, place).did_you_mean(Some(near));
             self.report(warning.code("conflicting-knobs"), Some(shown));
         }
         let used = if lists { referenced(config) } else { return };
+        self.orphans((prefix, list, parts), &defined, &listed);
         for definition in config.definitions().filter(|found| found.template.is_none() && !found.raw.is_empty()) {
             let name = definition.name;
             let member = upper(name);
@@ -126,6 +128,47 @@ impl Linter<'_> {
             let help = format!("add it: `{list} = $({list}) {item}`");
             let warning = definition.name_warning(message).help(help);
             self.report(warning.code("conflicting-knobs"), Some(shown));
+        }
+    }
+
+    /// The name of a member (upper case) as a file has it.
+    fn as_written(&self, prefix: &str, member: &str) -> String {
+        let known = self.config.definition(format!("{prefix}{member}").as_bytes());
+        known.and_then(|known| bare(known.name).get(prefix.len()..)).map_or_else(|| member.to_owned(), shown_name)
+    }
+
+    /// Variables that complete a member which is neither listed nor defined: `SYSTEM_PERIODIC_HOLD_Dsik_REASON`.
+    fn orphans(
+        &mut self,
+        (prefix, list, parts): (&str, &str, &[&str]),
+        defined: &BTreeSet<Vec<u8>>,
+        listed: &BTreeSet<Vec<u8>>,
+    ) {
+        let config = self.config;
+        for definition in config.definitions().filter(|found| found.place.is_some() && found.template.is_none()) {
+            let upper = bare(definition.name).to_ascii_uppercase();
+            let front = |part: &&str| upper.strip_suffix(part.as_bytes())?.strip_suffix(b"_");
+            let Some(front) = parts.iter().find_map(front) else { continue };
+            let Some(member) = front.strip_prefix(prefix.as_bytes()).filter(|member| !member.is_empty()) else {
+                continue;
+            };
+            let is_known = |name: &[u8]| listed.contains(name) || defined.contains(name);
+            if is_known(front) || listed.contains(&upper) {
+                continue;
+            }
+            let (written, shown) = (bare(definition.name), shown_name(definition.name));
+            let known: Vec<String> =
+                listed.iter().filter_map(|name| Some(shown_name(name.strip_prefix(prefix.as_bytes())?))).collect();
+            let near = near::closest(member, known.iter().map(String::as_str));
+            let near = near.map(|near| self.as_written(prefix, near));
+            let member = shown_name(&written[prefix.len()..prefix.len() + member.len()]);
+            let message = format!("`{shown}` has no effect: `{member}` is not in `{list}`");
+            let warning = definition.name_warning(message).code("conflicting-knobs");
+            let warning = match near {
+                Some(near) => warning.help(format!("did you mean `{near}`?")),
+                None => warning.help(format!("add it to `{list}`, or remove this variable")),
+            };
+            self.report(warning, Some(shown));
         }
     }
 }

@@ -49,8 +49,7 @@ pub(super) fn sleep_states(text: &[u8], options: &ParseOptions, found: &mut Vec<
 impl Linter<'_> {
     /// `MY.MaxHours` in a policy of slots, of which the configuration sets `MaxHours` and does not publish it.
     pub(super) fn unpublished(&self, expr: &Expr, role: Role, text: &[u8]) -> Vec<Diagnostic> {
-        let brought = self.config.definition(b"STARTD_CRON_JOBLIST").is_some_and(|list| !list.raw.is_empty());
-        if role.mine != Seen::Slot || brought {
+        if role.mine != Seen::Slot || self.brings() {
             return Vec::new();
         }
         let tree = expr.tree();
@@ -58,7 +57,7 @@ impl Linter<'_> {
             let reference = tree.reference(id).filter(|reference| reference.scope == RefScope::My)?;
             let name = reference.name;
             let sets = self.config.definition(name.folded()).is_some_and(|one| one.place.is_some());
-            let is_there = is_known(name.folded()) || self.slots_have(name);
+            let is_there = is_known(name.folded()) || self.slots_have(name) || self.is_resource(name);
             let there = self.schema.is_some_and(|schema| schema.has(name));
             let span = tree.span(id).filter(|_| sets && !is_there && !there)?;
             let message = format!("`{}` is UNDEFINED: slots do not publish `{name}`", written(text, span));
@@ -81,7 +80,7 @@ impl Linter<'_> {
             if is_known(name.folded()) || there || self.slots_have(name) || self.jobs_get(name) || asks(tree, id) {
                 return None;
             }
-            let is_time = matches!(name.folded(), b"minute" | b"hour");
+            let is_time = matches!(name.folded(), b"minute" | b"hour") && !self.brings();
             if !is_time && !self.is_own_macro(name, role) {
                 return None;
             }
@@ -96,17 +95,37 @@ impl Linter<'_> {
     /// Tests whether a name is a macro of these files, which others of the configuration do not publish.
     fn is_own_macro(&self, name: Name, role: Role) -> bool {
         let is_set = |name: &[u8]| self.config.definition(name).is_some_and(|one| one.place.is_some());
-        // Programs may bring it, or a list whose entries are not looked at.
-        let is_source = |name: &[u8]| {
-            let name = bare(name).to_ascii_uppercase();
-            name.ends_with(b"_JOBLIST") || name == b"SYSTEM_SUBMIT_ATTRS" || name == b"SUBMIT_EXPRS"
-        };
-        let brought = || self.config.definitions().any(|one| is_source(one.name) && !one.raw.is_empty());
-        if !is_set(name.folded()) || is_variable(name.folded()) || brought() {
+        let is_resource = self.is_resource(name);
+        if !is_set(name.folded()) || is_variable(name.folded()) || is_resource || self.brings() {
             return false;
         }
         let list: &[u8] = if role.mine == Seen::Slot { b"STARTD_ATTRS" } else { b"SUBMIT_ATTRS" };
         has_root(self.config) || is_set(list)
+    }
+
+    /// Tests whether a name is that of a resource of machines that the configuration defines.
+    fn is_resource(&self, name: Name) -> bool {
+        let upper = name.folded().to_ascii_uppercase();
+        let resource = upper.strip_prefix(b"TOTALSLOT").or(upper.strip_prefix(b"TOTAL")).unwrap_or(&upper);
+        let defined = [&b"MACHINE_RESOURCE_"[..], b"MACHINE_RESOURCE_INVENTORY_"];
+        let has = |prefix: &&[u8]| self.config.definition(&[prefix, resource].concat()).is_some();
+        let listed = self.config.list("MACHINE_RESOURCE_NAMES").unwrap_or_default();
+        listed.iter().any(|one| one.eq_ignore_ascii_case(resource)) || defined.iter().any(has)
+    }
+
+    /// Tests whether programs may bring attributes of any name.
+    pub(super) fn brings(&self) -> bool {
+        *self.brings.get_or_init(|| {
+            let is_source = |name: &[u8]| bare(name).to_ascii_uppercase().ends_with(b"_JOBLIST");
+            // Templates of cron jobs and of monitors.
+            let has_template = |text: &[u8]| {
+                let mut lines = text.split(|byte| *byte == b'\n').map(|line| line.trim_ascii().to_ascii_lowercase());
+                let word = |line: &[u8], word: &[u8]| memchr::memmem::find(line, word).is_some();
+                lines.any(|line| line.starts_with(b"use") && (word(&line, b"cron") || word(&line, b"monitor")))
+            };
+            self.config.definitions().any(|one| one.place.is_some() && is_source(one.name) && !one.raw.is_empty())
+                || self.config.sources().iter().any(|source| has_template(&source.text))
+        })
     }
 
     /// `SLOT_WEIGHT = Cpu`: a number that is almost the name of an attribute.

@@ -480,6 +480,9 @@ fn of_text(
 /// The diagnostics of ads in a format for tools: of their values.
 fn of_other_ads(mut linter: AdLinter, name: &Arc<str>, text: &[u8]) -> Result<Vec<Diagnostic>, Failure> {
     let cannot = |error| Failure::reading(name, &error);
+    if detect_ads(text, &options()) == Format::Xml {
+        linter.elements(name, text);
+    }
     let mut reader = Reader::detect(text, &options()).map_err(cannot)?;
     for ad in reader.by_ref() {
         linter.ad(name, &ad.map_err(cannot)?);

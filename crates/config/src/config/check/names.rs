@@ -23,10 +23,33 @@ const REMOVED: &str = "removed variables";
 const WRONG: &str = "wrong names";
 
 /// Finds a variable (upper case) that only earlier versions read: the one that took its place, or an empty name.
-pub(super) fn removed(upper: &[u8]) -> Option<&'static str> {
-    let found = entry(REMOVED, std::str::from_utf8(upper).ok()?)?;
-    Some(found.split_once(':').map_or("", |(_, now)| now))
+pub(super) fn removed(upper: &[u8]) -> Option<String> {
+    let upper = std::str::from_utf8(upper).ok()?;
+    if let Some(found) = entry(REMOVED, upper) {
+        return Some(found.split_once(':').map_or("", |(_, now)| now).to_owned());
+    }
+    // `HOSTALLOW_NEGOTIATOR_SCHEDD`: a level of access, perhaps of one daemon.
+    let host = upper.strip_prefix("HOST").filter(|rest| rest.starts_with("ALLOW_") || rest.starts_with("DENY_"));
+    if let Some(now) = host {
+        let level = now.split_once('_').map_or("", |(_, level)| level);
+        let is_level = names(LEVELS).any(|known| {
+            let daemon = level.strip_prefix(known).map(|rest| rest.strip_prefix('_').unwrap_or(rest));
+            daemon.is_some_and(|daemon| daemon.is_empty() || names(DAEMONS).any(|known| known == daemon))
+        });
+        // There are no such levels any more.
+        let is_gone = ["OWNER", "SOAP"].contains(&level);
+        return is_level.then(|| if is_gone { String::new() } else { now.to_owned() });
+    }
+    upper.starts_with("SOAP_SSL_").then(String::new)
 }
+
+/// Ends of names for the security of a level, and those that are meant.
+const ENDS: [(&str, &str); 4] = [
+    ("_ENCRYPTION_METHODS", "_CRYPTO_METHODS"),
+    ("_CRYPTO_METHOD", "_CRYPTO_METHODS"),
+    ("_AUTH_METHODS", "_AUTHENTICATION_METHODS"),
+    ("_AUTHENTICATION_METHOD", "_AUTHENTICATION_METHODS"),
+];
 
 /// The variable that a name means that is made of the words of one, with another word or in another order: `ALLOW_ADMIN`,
 /// `MAX_RUNNING_JOBS`, `SCHEDD_ALLOW_WRITE`, `SEC_ENCRYPTION`, `SLOT_1_START`.
@@ -39,6 +62,15 @@ pub(super) fn of_words(name: &[u8]) -> Option<String> {
         && names(OF_LEVEL).any(|known| known == what)
     {
         return Some(format!("SEC_DEFAULT_{what}"));
+    }
+    // Without the beginning of such names, and with a word that is nearly one of theirs.
+    let secure = format!("SEC_{upper}");
+    if OF_LEVELS.contains(&secure) {
+        return Some(secure);
+    }
+    let of_end = |(wrong, meant): &(&str, &str)| Some(format!("{}{meant}", upper.strip_suffix(wrong)?));
+    if let Some(meant) = ENDS.iter().find_map(of_end).filter(|meant| OF_LEVELS.contains(meant)) {
+        return Some(meant);
     }
     for daemon in names(DAEMONS) {
         let Some(rest) = upper.strip_prefix(daemon).and_then(|rest| rest.strip_prefix('_')) else { continue };
@@ -231,4 +263,37 @@ pub(super) fn of_table(name: &[u8]) -> Option<String> {
         known.len() >= 5 && known.len().abs_diff(name.len()) <= 1 && digits(known.as_bytes()).eq(digits(name))
     };
     near::closest_within(1, name, TABLE.iter().copied().filter(alike)).map(str::to_owned)
+}
+
+/// The ends of the variables of one cron job, after its name (HTCondor's `cron_job_params.cpp` and its users).
+pub(super) const OF_CRON_JOB: [&str; 15] = [
+    "ARGS",
+    "CONDITION",
+    "CONFIG_VAL_PROG",
+    "CWD",
+    "ENV",
+    "EXECUTABLE",
+    "JOB_LOAD",
+    "KILL",
+    "METRICS",
+    "MODE",
+    "PERIOD",
+    "PREFIX",
+    "RECONFIG",
+    "RECONFIG_RERUN",
+    "SLOTS",
+];
+
+/// The variable of a cron job that a name (upper case) is but for its end, of the jobs that `joblist` has for a prefix.
+pub(super) fn of_cron_job(upper: &str, joblist: &dyn Fn(&str) -> Vec<String>) -> Option<String> {
+    let prefix = ["STARTD_CRON_", "SCHEDD_CRON_", "BENCHMARKS_"].into_iter().find(|start| upper.starts_with(start))?;
+    let of_job = |job: &String| upper[prefix.len()..].strip_prefix(job.as_str())?.strip_prefix('_').map(str::to_owned);
+    let ends: Vec<String> = joblist(prefix).iter().filter_map(of_job).collect();
+    // One job may begin with the name of another.
+    if ends.iter().any(|end| OF_CRON_JOB.contains(&end.as_str())) {
+        return None;
+    }
+    let end = ends.iter().min_by_key(|end| end.len())?;
+    let meant = near::closest_within(near::allowance(end.as_bytes()).max(2), end.as_bytes(), OF_CRON_JOB)?;
+    Some(format!("{}{meant}", &upper[..upper.len() - end.len()]))
 }

@@ -68,6 +68,13 @@ const UNQUOTED: [&str; 23] = [
 /// Those of them that are folders.
 const FOLDERS: [&str; 5] = ["LOCAL_DIR", "RELEASE_DIR", "SPOOL", "LOG", "EXECUTE"];
 
+/// Tests whether the value of a variable (upper case) is the name of a folder or a file.
+pub(super) fn is_folder(upper: &str) -> bool {
+    const ENDS: [&str; 5] = ["_DIR", "_DIRECTORY", "_FILE", "_LOG", "_MAPFILE"];
+    let is_size = upper.starts_with("MAX_");
+    (FOLDERS.contains(&upper) || ENDS.iter().any(|end| upper.ends_with(end))) && !is_size
+}
+
 /// The type of a variable (upper case).
 fn kind(upper: &str) -> Option<KnobKind> {
     let whole = |range: Option<&str>| {
@@ -347,7 +354,17 @@ fn of_slot_type(upper: &str, value: &str, is_own: &dyn Fn(&str) -> bool) -> Opti
 /// The resource that all machines have and that a name misspells by a letter.
 fn misspelled_resource(name: &str) -> Option<&'static str> {
     const RESOURCES: [&str; 6] = ["cpus", "ram", "memory", "swap", "virtualmemory", "disk"];
+    // Other words for them, with which the startd ends with an error.
+    const WORDS: [(&str, &[&str]); 4] = [
+        ("cpus", &["core", "cores", "ncpus", "processors", "slots"]),
+        ("memory", &["memory_mb", "physicalmemory"]),
+        ("disk", &["diskspace", "storage", "scratch", "hdd"]),
+        ("gpus", &["gpu"]),
+    ];
     let lower = name.to_ascii_lowercase();
+    if let Some((meant, _)) = WORDS.iter().find(|(_, words)| words.contains(&lower.as_str())) {
+        return Some(meant);
+    }
     if RESOURCES.iter().any(|known| known.starts_with(&lower)) || lower == "gpus" || lower.len() < 4 {
         return None;
     }

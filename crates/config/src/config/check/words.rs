@@ -248,6 +248,10 @@ const PORTS: [&str; 6] = ["LOWPORT", "HIGHPORT", "IN_LOWPORT", "IN_HIGHPORT", "O
 /// A bound of a range of ports, as `get_port_range` in HTCondor's `get_port_range.cpp` reads it: of a range with a negative
 /// bound it takes none. `9600-9700` is a difference.
 fn port(upper: &str, value: &str) -> Option<Problem> {
+    if value.parse::<u32>().is_ok_and(|port| port > u32::from(u16::MAX)) {
+        let message = format!("`{upper}` is `{value}`, and the largest port is 65535");
+        return Some((Severity::Error, message, "write a number up to 65535".to_owned()));
+    }
     let (low, high) = value.split_once('-')?;
     let (low, high): (i64, i64) = (low.trim().parse().ok()?, high.trim().parse().ok()?);
     let message = format!("`{upper}` is `{value}`, which is {}, so the range of ports is ignored", low - high);
