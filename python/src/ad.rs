@@ -1,7 +1,10 @@
 //! `ClassAd`, as far as it is compiled, and the iterator over its names.
 
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use classmate::internal::eval::fold::{FoldedAd, symmetric_folded};
 use classmate::internal::eval::matching::symmetric_by_expression;
 use classmate::internal::eval::references::{self, Naming};
 use classmate::internal::format::json::JsonWriter;
@@ -22,16 +25,54 @@ use crate::{key, read, world};
 /// an ad that is needed for longer is shared, and an ad that is shared is copied before it is changed.
 #[pyclass(name = "_ClassAd", frozen, subclass, mapping, module = "classmate._classmate")]
 pub(crate) struct AdBase {
-    ad: RwLock<Arc<ClassAd>>,
+    ad: RwLock<HeldAd>,
+}
+
+/// An ad, and what helps to match it many times, which is forgotten whenever the ad may change.
+#[derive(Default)]
+pub(crate) struct HeldAd {
+    ad: Arc<ClassAd>,
+    matches: AtomicU32,
+    folded: OnceLock<Option<Arc<FoldedAd>>>,
+}
+
+/// Matches after which an ad is folded, which takes as long as some matches.
+const FOLDED_AFTER: u32 = 8;
+
+impl HeldAd {
+    /// The folded ad, if this one was matched often enough and can be folded.
+    fn folded(&self) -> Option<Arc<FoldedAd>> {
+        if self.matches.load(Ordering::Relaxed) < FOLDED_AFTER {
+            self.matches.fetch_add(1, Ordering::Relaxed);
+            return None;
+        }
+        self.folded.get_or_init(|| FoldedAd::new(&self.ad).map(Arc::new)).clone()
+    }
+}
+
+impl Deref for HeldAd {
+    type Target = Arc<ClassAd>;
+
+    fn deref(&self) -> &Arc<ClassAd> {
+        &self.ad
+    }
+}
+
+impl DerefMut for HeldAd {
+    fn deref_mut(&mut self) -> &mut Arc<ClassAd> {
+        self.folded.take();
+        *self.matches.get_mut() = 0;
+        &mut self.ad
+    }
 }
 
 impl AdBase {
     /// The ad, which stays as it is meanwhile.
-    pub(crate) fn read(&self) -> RwLockReadGuard<'_, Arc<ClassAd>> {
+    pub(crate) fn read(&self) -> RwLockReadGuard<'_, HeldAd> {
         self.ad.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Arc<ClassAd>> {
+    fn write(&self) -> RwLockWriteGuard<'_, HeldAd> {
         self.ad.write().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -42,7 +83,7 @@ impl AdBase {
 
     /// Sets all attributes anew.
     pub(crate) fn replace(&self, ad: ClassAd) {
-        let old = std::mem::replace(&mut *self.write(), Arc::new(ad));
+        let old = std::mem::replace(&mut **self.write(), Arc::new(ad));
         drop(old);
     }
 }
@@ -312,6 +353,12 @@ impl AdBase {
             if is_plain(ad)? {
                 if ad.is(slf) {
                     return requirements(slf, slf);
+                }
+                let (mine, theirs) = (slf.get().read().folded(), ad.get().read().folded());
+                if let (Some(mine), Some(theirs)) = (mine, theirs)
+                    && let Some(accepts) = world::with_options(|options| symmetric_folded(&mine, &theirs, options))
+                {
+                    return Ok(accepts);
                 }
                 let other = ad.get().ad();
                 let my = slf.get().read();

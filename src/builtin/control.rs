@@ -52,6 +52,7 @@ fn unparse(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     if !is_reference(call.written(0)) {
         return Ok(Value::Error);
     }
+    call.evaluator.look()?;
     // The text of the whole reference is taken for a name, so only plain names can be found.
     let reference = Expr::at(call.tree.clone(), call.node(0));
     let text = printed(call, &reference, Style::New)?;

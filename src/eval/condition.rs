@@ -75,7 +75,7 @@ impl<'a> Evaluator<'a> {
 
     /// The reason that the evaluation was abandoned.
     pub(super) fn failure(&mut self, _: Aborted) -> EvalError {
-        self.failed.take().unwrap_or(EvalError::Work(self.settings.limits.work))
+        self.failed.take().unwrap_or(EvalError::Work(self.work))
     }
 
     #[cold]
@@ -97,7 +97,7 @@ impl<'a> Evaluator<'a> {
     #[cold]
     #[inline(never)]
     fn exhausted(&mut self) -> Aborted {
-        self.abandon(EvalError::Work(self.settings.limits.work))
+        self.abandon(EvalError::Work(self.work))
     }
 
     /// The meaning of a value as a condition.

@@ -47,6 +47,7 @@ impl<'a> Evaluator<'a> {
         id: NodeId,
         frame: FrameId,
     ) -> Result<Option<Located<'a>>, EvalError> {
+        self.look()?;
         let (found, last) = match tree.node(id) {
             Node::Attr(name) => {
                 let from = self.current(frame);

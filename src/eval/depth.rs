@@ -38,6 +38,12 @@ impl<'a> Evaluator<'a> {
         self.settings.semantics.is_old(VersionRule::DepthOperators)
     }
 
+    /// The failure beyond the present limit. Where the limit is narrower than what the ads are allowed, nothing may go on
+    /// with it as with an error value.
+    fn too_deep(&self) -> EvalError {
+        if self.is_folded { EvalError::Work(self.work) } else { EvalError::Depth(self.deepest) }
+    }
+
     fn limit_of_references(&self) -> u32 {
         if self.settings.semantics.is_old(VersionRule::DepthReference) {
             OLDEST_LIMIT
@@ -55,7 +61,7 @@ impl<'a> Evaluator<'a> {
         inner: impl FnOnce(&mut Self) -> Result<T, EvalError>,
     ) -> Result<T, EvalError> {
         if !self.has_old_limits() {
-            return Err(EvalError::Depth(self.deepest));
+            return Err(self.too_deep());
         }
         let counted = u32::from(level == CountedLevel::Reference);
         if counted > 0 {
@@ -77,7 +83,7 @@ impl<'a> Evaluator<'a> {
     #[inline(never)]
     pub(super) fn beyond_reference(&self) -> Result<(), EvalError> {
         if !self.has_old_limits() {
-            return Err(EvalError::Depth(self.deepest));
+            return Err(self.too_deep());
         }
         let limit = self.limit_of_references();
         if self.references >= limit { Err(EvalError::Depth(limit)) } else { Ok(()) }
@@ -107,7 +113,8 @@ impl<'a> Evaluator<'a> {
     #[inline(never)]
     pub(super) fn enter_beyond(&mut self) -> Result<(), Aborted> {
         if !self.has_old_limits() {
-            return Err(self.abandon(EvalError::Depth(self.deepest)));
+            let too_deep = self.too_deep();
+            return Err(self.abandon(too_deep));
         }
         self.depth += 1;
         Ok(())

@@ -11,6 +11,7 @@ mod context;
 mod depth;
 pub mod explain;
 pub mod flatten;
+pub mod fold;
 mod frame;
 pub mod matching;
 mod parts;
@@ -102,10 +103,14 @@ pub struct Evaluator<'a> {
     outer_depth: u32,
     /// The ad that a search for an attribute moved to; none, mostly: see [`Evaluator::current`].
     search_scope: FrameId,
+    /// Steps that may be taken.
+    work: u64,
     /// Steps that may still be taken.
     steps_left: u64,
     bytes: u64,
     random: SplitMix64,
+    /// True if the ads are folded ([`fold`]): what would show it, or reaches the depth limit, abandons the evaluation.
+    is_folded: bool,
 }
 
 impl<'a> Evaluator<'a> {
@@ -148,9 +153,11 @@ impl<'a> Evaluator<'a> {
             failed: None,
             outer_depth: 0,
             search_scope: FrameId::NONE,
+            work: scope.settings.limits.work,
             steps_left: scope.settings.limits.work,
             bytes: 0,
             random: SplitMix64::new(scope.settings.seed),
+            is_folded: false,
         }
     }
 
@@ -205,14 +212,20 @@ impl<'a> Evaluator<'a> {
 
     /// Number of steps taken.
     pub(crate) fn steps(&self) -> u64 {
-        self.settings.limits.work - self.steps_left
+        self.work - self.steps_left
     }
 
     #[cold]
     #[inline(never)]
     fn too_much_work(&mut self) -> EvalError {
         self.steps_left = 0;
-        EvalError::Work(self.settings.limits.work)
+        EvalError::Work(self.work)
+    }
+
+    /// Abandons the evaluation if an expression or a whole ad that is looked at may be a folded one.
+    #[inline]
+    pub(crate) fn look(&mut self) -> Result<(), EvalError> {
+        if self.is_folded { Err(self.too_much_work()) } else { Ok(()) }
     }
 
     /// Counts bytes of a string or list that was made.
@@ -293,7 +306,7 @@ impl<'a> Evaluator<'a> {
     /// Forgets what the evaluation before has taken of its limits.
     fn begin_again(&mut self) {
         (self.depth, self.references) = (0, 0);
-        (self.steps_left, self.bytes) = (self.settings.limits.work, 0);
+        (self.steps_left, self.bytes) = (self.work, 0);
         self.active.clear();
     }
 
@@ -543,7 +556,10 @@ impl<'a> Evaluator<'a> {
         match found {
             Found::Value(value) => Ok(value),
             Found::Literal(literal) => Ok(Value::from(literal)),
-            Found::Frame(id) => Ok(Value::Ad(AdValue(AdOrigin::Frame(id)))),
+            Found::Frame(id) => {
+                self.look()?;
+                Ok(Value::Ad(AdValue(AdOrigin::Frame(id))))
+            }
             Found::Clock => Ok(Value::Int(self.settings.time())),
             Found::Rootless => Err(EvalError::Rootless),
             Found::Borrowed(tree) => {
