@@ -102,7 +102,7 @@ pub fn symmetric_folded(left: &FoldedAd, right: &FoldedAd, settings: &EvalOption
     evaluator.of_folded(cost.steps, cost.levels)?.both_nonzero().ok()
 }
 
-impl<'a> Evaluator<'a> {
+impl Evaluator<'_> {
     /// The evaluation of a match of folded ads, within limits narrower than those of the ads themselves.
     fn of_folded(mut self, steps: u64, levels: u32) -> Option<Self> {
         let settings = self.settings;
@@ -119,19 +119,19 @@ impl<'a> Evaluator<'a> {
 }
 
 /// A folded part.
-struct Part {
+struct FoldedPart {
     /// The bounds of what is no longer evaluated. For a constant, all that it took.
     cost: Cost,
     is_constant: bool,
 }
 
-impl Part {
+impl FoldedPart {
     fn kept(cost: Cost) -> Option<Self> {
-        Some(Part { cost, is_constant: false })
+        Some(FoldedPart { cost, is_constant: false })
     }
 
     fn constant(steps: u64, levels: u32) -> Option<Self> {
-        Some(Part { cost: Cost { steps, levels }, is_constant: true })
+        Some(FoldedPart { cost: Cost { steps, levels }, is_constant: true })
     }
 }
 
@@ -188,12 +188,12 @@ impl Folder<'_> {
     }
 
     /// Folds a part of an expression behind what is folded already.
-    fn part(&mut self, tree: &Tree, id: NodeId, out: &mut Tree) -> Option<Part> {
+    fn part(&mut self, tree: &Tree, id: NodeId, out: &mut Tree) -> Option<FoldedPart> {
         let start = out.nodes.len();
         match tree.node(id) {
             Node::Literal(literal) => {
                 out.nodes.push(Node::Literal(literal.clone()));
-                Part::constant(steps_of(literal), 0)
+                FoldedPart::constant(steps_of(literal), 0)
             }
             Node::Attr(name) if name.key() == known::CURRENT_TIME => copied(tree, id, out),
             Node::Attr(name) if known::is_known(name.key()) && name.key() != known::REQUIREMENTS => None,
@@ -207,7 +207,7 @@ impl Folder<'_> {
                     }
                     self.is_changed = true;
                     out.nodes.push(Node::Literal(Literal::Undefined));
-                    Part::constant(2, 0)
+                    FoldedPart::constant(2, 0)
                 }
                 _ => copied(tree, id, out),
             },
@@ -215,7 +215,7 @@ impl Folder<'_> {
                 let part = self.part(tree, *inner, out)?;
                 if part.is_constant {
                     self.is_changed = true;
-                    return Part::constant(part.cost.steps + 1, part.cost.levels + 1);
+                    return FoldedPart::constant(part.cost.steps + 1, part.cost.levels + 1);
                 }
                 out.nodes.push(Node::Paren(out.root()));
                 Some(part)
@@ -232,14 +232,14 @@ impl Folder<'_> {
                     return self.put(out, start, literal, &[part]);
                 }
                 out.nodes.push(Node::Unary(*op, out.root()));
-                Part::kept(part.cost)
+                FoldedPart::kept(part.cost)
             }
             Node::Binary(op, left, right) => self.binary(tree, *op, [*left, *right], out),
             Node::Conditional { condition, yes, no } => {
                 let mut cost = Cost::default();
                 let [condition, yes, no] = self.parts(tree, [*condition, *yes, *no], out, &mut cost)?;
                 out.nodes.push(Node::Conditional { condition, yes, no });
-                Part::kept(cost)
+                FoldedPart::kept(cost)
             }
             Node::Call(call) => self.call(tree, tree.calls[*call as usize], out),
             // Names in lists and ads may mean something else there.
@@ -264,16 +264,16 @@ impl Folder<'_> {
     }
 
     /// `name`, or `MY.name` for an attribute that the ad has.
-    fn reference(&mut self, tree: &Tree, id: NodeId, name: Name, out: &mut Tree) -> Option<Part> {
+    fn reference(&mut self, tree: &Tree, id: NodeId, name: Name, out: &mut Tree) -> Option<FoldedPart> {
         if let Some((literal, cost)) = self.attribute(name)? {
             self.is_changed = true;
             out.nodes.push(Node::Literal(literal));
-            return Part::constant(cost.steps + 2, cost.levels);
+            return FoldedPart::constant(cost.steps + 2, cost.levels);
         }
         copied(tree, id, out)
     }
 
-    fn binary(&mut self, tree: &Tree, op: BinaryOp, operands: [NodeId; 2], out: &mut Tree) -> Option<Part> {
+    fn binary(&mut self, tree: &Tree, op: BinaryOp, operands: [NodeId; 2], out: &mut Tree) -> Option<FoldedPart> {
         let start = out.nodes.len();
         let left = self.part(tree, operands[0], out)?;
         let (first, first_id) = (constant(out).filter(|_| left.is_constant), out.root());
@@ -316,10 +316,10 @@ impl Folder<'_> {
             _ => {}
         }
         out.nodes.push(Node::Binary(op, first_id, second_id));
-        Part::kept(cost)
+        FoldedPart::kept(cost)
     }
 
-    fn call(&mut self, tree: &Tree, site: CallSite, out: &mut Tree) -> Option<Part> {
+    fn call(&mut self, tree: &Tree, site: CallSite, out: &mut Tree) -> Option<FoldedPart> {
         if LOOKING.contains(&site.name.folded()) {
             return None;
         }
@@ -345,34 +345,38 @@ impl Folder<'_> {
         out.calls.push(CallSite { name: site.name, arguments });
         out.nodes.push(Node::Call((out.calls.len() - 1) as u32));
         let mut cost = Cost::default();
-        parts.iter().for_each(|part| cost.add_beside(part.cost));
-        Part::kept(cost)
+        for part in &parts {
+            cost.add_beside(part.cost);
+        }
+        FoldedPart::kept(cost)
     }
 
     /// Puts a constant in the place of what it was computed from.
-    fn put(&mut self, out: &mut Tree, start: usize, literal: Literal, parts: &[Part]) -> Option<Part> {
+    fn put(&mut self, out: &mut Tree, start: usize, literal: Literal, parts: &[FoldedPart]) -> Option<FoldedPart> {
         self.is_changed = true;
         out.nodes.truncate(start);
         let mut cost = Cost { steps: steps_of(&literal), levels: 0 };
         out.nodes.push(Node::Literal(literal));
-        parts.iter().for_each(|part| cost.add_beside(part.cost));
-        Part::constant(cost.steps, cost.levels + 1)
+        for part in parts {
+            cost.add_beside(part.cost);
+        }
+        FoldedPart::constant(cost.steps, cost.levels + 1)
     }
 
     /// One operand, of which nothing more is left than the other one.
-    fn shortened(&mut self, mut cost: Cost) -> Option<Part> {
+    fn shortened(&mut self, mut cost: Cost) -> Option<FoldedPart> {
         self.is_changed = true;
         cost.add(Cost { steps: 1, levels: 1 });
-        Part::kept(cost)
+        FoldedPart::kept(cost)
     }
 }
 
 /// A part as it is.
-fn copied(tree: &Tree, id: NodeId, out: &mut Tree) -> Option<Part> {
+fn copied(tree: &Tree, id: NodeId, out: &mut Tree) -> Option<FoldedPart> {
     let semantics = out.semantics;
     copy_into(out, tree, id);
     out.semantics = semantics;
-    Part::kept(Cost::default())
+    FoldedPart::kept(Cost::default())
 }
 
 /// A bound of the steps that a constant takes: an operator or function that looks at its text counts its length.

@@ -647,7 +647,7 @@ mod tests {
             "outputs = yes\nIF defined outputs\noutput = o\nendif",
             "inputt = yes\nif false\nelif defined inputt\nendif",
             "executable = /bin/a\nqueue arguments from (\n  outputs = 3\n  requirments = x\n)",
-            "executable = /bin/a\nqueue 2 a,b in (outputs = 3,\n  requirments = x\n)",
+            "executable = /bin/a\nqueue 2 a in (outputs = 3,\n  requirments = x\n)",
             "requirements = TARGET.Machine == LastHost",
             "requirements = TARGET.Machine != mine\n+mine = \"x\"",
             "request_fpus = 1",

@@ -210,7 +210,10 @@ fn transforms_of_jobs_are_looked_at_line_by_line() {
             "leftover-macro 12:20",
         ]
     );
-    assert_eq!(found("JOB_ROUTER_ROUTE_a @=jr\n  SET B 1 +\n  MaxJobs = 5\n  UNIVERSE grid\n@jr\n"), ["syntax 2:12"]);
+    assert_eq!(
+        found("JOB_ROUTER_ROUTE_a @=jr\n  SET B 1 +\n  MaxJobs = 5\n  UNIVERSE vanilla\n@jr\n"),
+        ["syntax 2:12"]
+    );
     // The list is not a transform.
     assert_eq!(found("JOB_TRANSFORM_NAMES = SET, B"), Vec::<String>::new());
     let text = "JOB_TRANSFORM_a @=e\n  if defined MY.B\n    SET B $(C)\n  endif\n  DELETE /^X/\n@e";
