@@ -287,9 +287,9 @@ fn not_an_amount(text: &str, size: bool, options: &ParseOptions) -> Option<Diagn
     };
     let error = parse_expr(text.as_bytes(), options).err()?;
     // `4GB ram`: the size is right, and the text behind it is not.
-    let amounts = text.match_indices(' ').map(|(at, _)| at).filter(|at| is_amount(&text[..*at]));
+    let mut amounts = text.match_indices(' ').map(|(at, _)| at).filter(|at| is_amount(&text[..*at]));
     if let Some(at) =
-        amounts.last().filter(|at| size && text[*at..].trim().bytes().all(|byte| byte.is_ascii_alphabetic()))
+        amounts.next_back().filter(|at| size && text[*at..].trim().bytes().all(|byte| byte.is_ascii_alphabetic()))
     {
         let message = format!("text after the size: found `{}`", text[at..].trim());
         let found = Diagnostic::error(message, Span::new(at + 1, text.len()));
