@@ -9,7 +9,7 @@ use super::knobs::{bare, is_list};
 use super::unknowns;
 use classmate::Diagnostic;
 use classmate::internal::builtin::near;
-use classmate_config::internal::config::check::is_variable;
+use classmate_config::internal::config::check::{has_root, is_variable};
 use classmate_config::internal::config::setting::list_items;
 use classmate_config::{Config, Definition};
 
@@ -141,28 +141,43 @@ impl<'c> Lists<'c> {
 
     fn daemons(&self, found: &mut Found) {
         for definition in self.written(|name| name == "DAEMON_LIST") {
-            for item in self.items(&definition) {
-                let upper = item.to_ascii_uppercase();
-                if self.config.definition(&item).is_some_and(|one| !one.raw.is_empty()) {
-                    continue;
-                }
-                let known = DAEMONS.iter().map(|name| name.as_bytes().to_vec()).chain(self.own.iter().cloned());
-                // `condor_schedd` is the name of the program.
-                let short = upper.strip_prefix(b"CONDOR_").unwrap_or(&upper);
-                let near = near::closest_within(allowed(&upper).min(2), short, known);
-                let is_name = item.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
-                if !is_name || near.is_none() && DAEMONS.iter().any(|name| name.as_bytes() == upper) {
-                    continue;
-                }
-                let message = format!("`{}` in `DAEMON_LIST` is not defined: the master cannot start it", shown(&item));
-                let warning = problem(&definition, message);
-                let warning = match near {
-                    Some(near) => warning.did_you_mean(Some(shown(&near))),
-                    None => warning.help(format!("define `{0} = /path/to/program`, or remove `{0}`", shown(&item))),
-                };
-                found.push((warning, shown(definition.name)));
-            }
+            let items = self.items(&definition);
+            // Other files may define what a part of a configuration adds.
+            let is_part = !definition.verbatim && !has_root(self.config);
+            let mut unknown = items
+                .iter()
+                .filter_map(|item| self.unknown_daemon(item).map(|near| (item, near)))
+                .filter(|(_, near)| near.is_some() || !is_part);
+            let Some((item, near)) = unknown.next() else { continue };
+            let others = match unknown.count() {
+                0 => String::new(),
+                others => format!(", and neither are {others} more"),
+            };
+            let item = shown(item);
+            let message = format!("`{item}` in `DAEMON_LIST` is not defined{others}: the master cannot start it");
+            let warning = problem(&definition, message);
+            let warning = match near {
+                Some(near) => warning.did_you_mean(Some(shown(&near))),
+                None => warning.help(format!("define `{item} = /path/to/program`, or remove `{item}`")),
+            };
+            found.push((warning, shown(definition.name)));
         }
+    }
+
+    /// A daemon that is neither known nor defined, with a name that is near; none for others.
+    #[expect(clippy::option_option, reason = "two different questions")]
+    fn unknown_daemon(&self, item: &[u8]) -> Option<Option<Vec<u8>>> {
+        let upper = item.to_ascii_uppercase();
+        let is_name = item.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+        if !is_name || self.config.definition(item).is_some_and(|one| !one.raw.is_empty()) {
+            return None;
+        }
+        let known = DAEMONS.iter().map(|name| name.as_bytes().to_vec()).chain(self.own.iter().cloned());
+        // `condor_schedd` is the name of the program.
+        let short = upper.strip_prefix(b"CONDOR_").unwrap_or(&upper);
+        let near = near::closest_within(allowed(&upper).min(2), short, known);
+        let is_known = DAEMONS.iter().any(|name| name.as_bytes() == upper);
+        if near.is_none() && is_known { None } else { Some(near) }
     }
 
     /// Jobs of `STARTD_CRON_JOBLIST` and the variables that define them.

@@ -619,13 +619,16 @@ impl Reading {
         let arguments = self.expanded.iter().find(|(_, at)| at == queue).map_or("", |(text, _)| text.as_str());
         let jobs = QueueStatement::parse(arguments).ok().and_then(|queue| queue.jobs()).unwrap_or_default();
         // A folder of its own keeps files apart.
-        let has_folder = ["initialdir", "initial_dir", "iwd", "job_iwd"].iter().any(|name| self.may_have(name));
-        if jobs < 2 || has_folder || self.includes {
+        let has_folder =
+            ["initialdir", "initial_dir", "iwd", "job_iwd", "my.iwd"].iter().any(|name| self.may_have(name));
+        if jobs < 2 || has_folder || self.may_have("noop_job") || self.includes {
             return;
         }
         let shared = |name: &&str| {
             let value = self.value(&[*name]).map(|(value, _)| value);
-            value.is_some_and(|value| !value.contains('$') && !value.starts_with("/dev/"))
+            value.is_some_and(|value| {
+                !value.contains('$') && !value.starts_with("/dev/") && !value.eq_ignore_ascii_case("nul")
+            })
         };
         let Some(name) = ["output", "error"].into_iter().find(shared) else { return };
         let Some((value, at)) = self.value(&[name]).cloned() else { return };

@@ -286,14 +286,19 @@ fn not_an_amount(text: &str, size: bool, options: &ParseOptions) -> Option<Diagn
         text
     };
     let error = parse_expr(text.as_bytes(), options).err()?;
-    // `4GB ram`: the size is right, and the text behind it is not.
+    // `4GB ram`: the size is right, and the text after it is not.
     let mut amounts = text.match_indices(' ').map(|(at, _)| at).filter(|at| is_amount(&text[..*at]));
     if let Some(at) =
         amounts.next_back().filter(|at| size && text[*at..].trim().bytes().all(|byte| byte.is_ascii_alphabetic()))
     {
         let message = format!("text after the size: found `{}`", text[at..].trim());
         let found = Diagnostic::error(message, Span::new(at + 1, text.len()));
-        return Some(found.help(format!("write `{}`", &text[..at])).code("syntax"));
+        // A number alone may have meant another unit.
+        let help = match text.as_bytes().get(at.wrapping_sub(1)) {
+            Some(byte) if byte.is_ascii_alphabetic() => format!("write `{}`", &text[..at]),
+            _ => format!("write a unit right after the number, such as `{}GB`", &text[..at]),
+        };
+        return Some(found.help(help).code("syntax"));
     }
     Some(unparsed(text.as_bytes(), &error, options))
 }

@@ -194,7 +194,9 @@ fn odd_files(name: &str, value: &str) -> Option<(String, String)> {
             // An `=` in a name is written `\=`.
             let signs = |item: &str| item.matches('=').count() - item.matches("\\=").count();
             let mut items = inner.split(';').map(str::trim);
-            if let Some(item) = items.clone().find(|item| signs(item) > 1 && item.contains(',')) {
+            if let Some(item) =
+                items.clone().find(|item| signs(item) > 1 && item.contains(',') && !item.contains("://"))
+            {
                 let target = item.split_once('=').map_or(item, |(_, target)| target.trim());
                 let message = format!("`{target}` is one new name: `,` does not separate files");
                 return Some((message, format!("write `{}`", item.replace(',', ";"))));
@@ -203,9 +205,16 @@ fn odd_files(name: &str, value: &str) -> Option<(String, String)> {
             let help = "write `\"name = new/name; other = new\"`".to_owned();
             Some((format!("`{item}` has no `=`, so no file gets another name"), help))
         }
-        "docker_image" | "container_image" if value.trim_matches('"').contains(char::is_whitespace) => {
+        // The file of an image may have blanks in its name.
+        "docker_image" | "container_image"
+            if value.trim_matches('"').contains(char::is_whitespace) && !value.starts_with(['/', '.']) =>
+        {
             let message = format!("`{value}` is one name, with a blank in it");
-            Some((message, format!("write `{}`", value.split_whitespace().collect::<Vec<_>>().join(":"))))
+            let words: Vec<&str> = value.split_whitespace().collect();
+            Some(match words[..] {
+                [image, tag] if !image.contains(':') => (message, format!("write `{image}:{tag}`")),
+                _ => (message, "write the name alone".to_owned()),
+            })
         }
         "container_image" => {
             let parts = value.split_once(':');
