@@ -9,19 +9,20 @@ use std::sync::Arc;
 
 use crate::ad::{Attribute, ClassAd};
 use crate::eval::scope::{EvalOptions, Scope};
-use crate::eval::{Evaluator, REQUIREMENTS, operate};
+use crate::eval::{Evaluator, REQUIREMENTS, operate, with_stack};
 use crate::name::{Key, Name, known};
 use crate::syntax::expr::{CallSite, Node, NodeId, Run, Tree, base_of, copy_into};
 use crate::syntax::literal::Literal;
 use crate::syntax::operator::{BinaryOp, UnaryOp};
 use crate::syntax::parse::Mode;
+use crate::syntax::view::View;
 use crate::value::logic::Truth;
 use crate::value::{Value, arith};
 
 /// An ad with its own constants in its Requirements and in the attributes that these refer to.
 #[derive(Debug)]
 pub struct FoldedAd {
-    /// The attributes that became shorter, and the ad behind them.
+    /// The attributes that became shorter, and the whole ad as their parent.
     ad: Arc<ClassAd>,
     cost: Cost,
 }
@@ -53,6 +54,9 @@ impl Cost {
 /// Expressions with more nodes stay as they are.
 const MAX_NODES: usize = 2_000;
 
+/// Parts inside one another, beyond which an ad is not folded: about what an evaluation allows.
+const MAX_NESTING: u32 = 400;
+
 /// Beyond these bounds an ad is not folded: the limits of a match would become too narrow to be of use.
 const MAX_COST: Cost = Cost { steps: 5_000, levels: 100 };
 
@@ -72,8 +76,14 @@ impl FoldedAd {
     /// assert_eq!(symmetric_folded(&job, &slot, &EvalOptions::default()), Some(true));
     /// ```
     pub fn new(ad: &Arc<ClassAd>) -> Option<Self> {
-        let mut folder =
-            Folder { ad, attributes: HashMap::new(), replaced: Vec::new(), cost: Cost::default(), is_changed: false };
+        let mut folder = Folder {
+            ad,
+            attributes: HashMap::new(),
+            replaced: Vec::new(),
+            cost: Cost::default(),
+            is_changed: false,
+            nesting: 0,
+        };
         folder.attribute(*REQUIREMENTS)?;
         let Folder { replaced, cost, .. } = folder;
         if cost.steps > MAX_COST.steps || cost.levels > MAX_COST.levels {
@@ -137,12 +147,14 @@ impl FoldedPart {
 
 struct Folder<'a> {
     ad: &'a ClassAd,
-    /// The attributes visited so far: the constant that one is; none if it is no constant, or while it is visited.
+    /// The attributes visited so far: the constant that one is; none if it is not a constant, or while it is visited.
     attributes: HashMap<Key, Option<(Literal, Cost)>>,
     replaced: Vec<(Name, Attribute)>,
     cost: Cost,
     /// True if the expression that is being folded became another one.
     is_changed: bool,
+    /// Parts around the one that is being folded, in all attributes on the way to it.
+    nesting: u32,
 }
 
 impl Folder<'_> {
@@ -187,8 +199,18 @@ impl Folder<'_> {
         }
     }
 
-    /// Folds a part of an expression behind what is folded already.
+    /// Folds a part of an expression after what is folded already.
     fn part(&mut self, tree: &Tree, id: NodeId, out: &mut Tree) -> Option<FoldedPart> {
+        if self.nesting >= MAX_NESTING {
+            return None;
+        }
+        self.nesting += 1;
+        let part = with_stack(|| self.node(tree, id, out));
+        self.nesting -= 1;
+        part
+    }
+
+    fn node(&mut self, tree: &Tree, id: NodeId, out: &mut Tree) -> Option<FoldedPart> {
         let start = out.nodes.len();
         match tree.node(id) {
             Node::Literal(literal) => {
@@ -373,9 +395,7 @@ impl Folder<'_> {
 
 /// A part as it is.
 fn copied(tree: &Tree, id: NodeId, out: &mut Tree) -> Option<FoldedPart> {
-    let semantics = out.semantics;
     copy_into(out, tree, id);
-    out.semantics = semantics;
     FoldedPart::kept(Cost::default())
 }
 
@@ -410,29 +430,8 @@ fn is_noted(op: BinaryOp, first: &Value, second: &Value) -> bool {
 }
 
 /// Tests whether the value of a part is always true, false, undefined or an error.
-fn is_condition(tree: &Tree, mut id: NodeId) -> bool {
-    loop {
-        match tree.node(id) {
-            Node::Paren(inner) => id = *inner,
-            Node::Unary(op, _) => return *op == UnaryOp::Not,
-            Node::Binary(op, ..) => {
-                return matches!(
-                    op,
-                    BinaryOp::And
-                        | BinaryOp::Or
-                        | BinaryOp::Is
-                        | BinaryOp::Isnt
-                        | BinaryOp::Equal
-                        | BinaryOp::NotEqual
-                        | BinaryOp::Less
-                        | BinaryOp::LessEqual
-                        | BinaryOp::Greater
-                        | BinaryOp::GreaterEqual
-                );
-            }
-            _ => return false,
-        }
-    }
+fn is_condition(tree: &Tree, id: NodeId) -> bool {
+    matches!(tree.view(tree.bare(id)), View::Not(_) | View::Logic { .. } | View::Compare { .. })
 }
 
 #[cfg(test)]
@@ -459,7 +458,7 @@ mod tests {
         assert_eq!(folded(slot, "START"), "(Wanted is undefined || Wanted == \"slot1\")");
         assert_eq!(folded(slot, "Memory"), "2048");
         assert_eq!(folded(slot, "Requirements"), "START && TARGET.RequestMemory <= 2048 && CurrentTime > 5");
-        // A string is no condition: beside it, `true` has a meaning.
+        // A string is not a condition: beside it, `true` has a meaning.
         assert_eq!(folded("[Requirements = true && Name; Name = TARGET.Name]", "Requirements"), "true && Name");
         // What the reference's library notes each time is not decided once.
         assert_eq!(folded("[a = \"b\"; Requirements = a > 1]", "Requirements"), "\"b\" > 1");
@@ -618,6 +617,9 @@ mod tests {
         let settings = EvalOptions::default();
         assert_eq!(symmetric_by_expression(&deep, &slot, &settings), Err(EvalError::Depth(400)));
         assert!(FoldedAd::new(&deep).is_none());
+        // More attributes inside one another than the stack has room for.
+        let names: Vec<String> = (0..100_000).map(|at| format!("a{at} = a{}", at + 1)).collect();
+        assert!(FoldedAd::new(&ad(&format!("[{}; Requirements = a0]", names.join("; ")))).is_none());
         // 2^30 steps, all of which are gone.
         let names: Vec<String> = (0..30).map(|at| format!("a{at} = a{0} || a{0}", at + 1)).collect();
         let large = ad(&format!("[{}; a30 = false; Requirements = !a0]", names.join("; ")));

@@ -341,7 +341,7 @@ impl AdLinter {
         }
     }
 
-    /// Looks at the values in XML that are read as others than they say: a boolean that is no `t` is false, and a text
+    /// Looks at the values in XML that are read as others than they say: a boolean other than `t` is false, and a text
     /// that does not begin with a number is ERROR.
     pub fn elements(&mut self, file: &Arc<str>, text: &[u8]) {
         let lines = LineIndex::of(text);
@@ -433,7 +433,7 @@ fn attribute(
     };
     if let Some(odd) = odd
         && let Ok((expr, _)) = parse_prefix(text, options)
-        && !ad.iter().any(|(known, value)| known == name && value.to_text(Style::New) == expr.to_text(Style::New))
+        && ad.get(name).is_none_or(|known| known.to_text(Style::New) != expr.to_text(Style::New))
     {
         ad.insert_expr(name, &expr);
         let line = Line { offset: Some(start), ..Line::new(name, line, Quoting::Old, number) };
