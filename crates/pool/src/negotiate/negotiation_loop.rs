@@ -439,10 +439,11 @@ impl<'c> NegotiationLoop<'c> {
             serving.idle_from += 1;
         }
         let room = offer.makes_room.then(|| self.offers.make_room(&offer)).flatten();
-        let limits = self.offers.take(&offer, &serving.request);
+        let limits = self.offers.take(&offer, &serving.request, room.as_ref());
         // Counted by what is left of the slot. Jobs that are skipped because they are expected in it stay idle.
         let left = self.offers.slot(offer.slot);
-        serving.served += self.packed(&serving.request, room.as_ref().map_or(&left.ad, |room| &room.ad), left.stays);
+        let enlarged = room.as_ref().filter(|_| left.consumption.is_none());
+        serving.served += self.packed(&serving.request, enlarged.map_or(&left.ad, |room| &room.ad), left.stays);
         let released = room.map_or_else(Vec::new, |room| room.released);
         session.matched(offer.cost, displaced.is_some());
         let list = &self.queue.lists[turn.who];

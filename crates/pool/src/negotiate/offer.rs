@@ -145,6 +145,9 @@ pub struct ScanMatcher<'c> {
     /// Dynamic slots that cannot be preempted any more, by the slot they were carved from: all that a request could
     /// have preempted, matched or not, because `condor_negotiator` drops their claims when it evaluates the slot.
     given_up: HashMap<usize, HashSet<usize>>,
+    /// Slots with a consumption policy in which room was made, as they were before: `condor_negotiator` takes the room
+    /// away again, and with it what matches took, when it forgets the candidates.
+    enlarged: Vec<(usize, Slot)>,
     /// Number of claims handed out of slots that stay in the list after a match.
     handed_out: HashMap<usize, usize>,
     /// True if equal candidates are ordered as by `condor_negotiator`, and not by the order of the slots.
@@ -219,6 +222,7 @@ impl<'c> ScanMatcher<'c> {
             concurrency,
             named,
             given_up,
+            enlarged: Vec::new(),
             handed_out,
             exact_ties: false,
         }
@@ -286,6 +290,7 @@ impl SlotMatcher for ScanMatcher<'_> {
 
     fn forget(&mut self) {
         self.found = None;
+        self.take_room_away();
         let free = &self.free;
         self.order.retain(|&at| free[at]);
     }
@@ -362,9 +367,9 @@ impl SlotMatcher for ScanMatcher<'_> {
         self.found.as_ref().and_then(|found| self.room_in(found, offer))
     }
 
-    fn take(&mut self, offer: &Offer, request: &Request) -> Option<Vec<u8>> {
+    fn take(&mut self, offer: &Offer, request: &Request, room: Option<&MadeRoom>) -> Option<Vec<u8>> {
         let held = self.limits_in(offer.slot, request);
-        let again = self.take_under(offer, request, held.as_deref());
+        let again = self.take_under(offer, request, held.as_deref(), room);
         if let (Some(found), Some(again)) = (&mut self.found, again) {
             found.offer_again(again);
         }
@@ -447,17 +452,29 @@ impl ScanMatcher<'_> {
         required && ranked
     }
 
-    /// Takes the offer of a request under these concurrency limits. A slot that is not used up is a candidate again if it
-    /// still fits.
-    pub(super) fn take_under(&mut self, offer: &Offer, request: &Request, held: Option<&[u8]>) -> Option<RankedOffer> {
+    /// Takes the offer of a request under these concurrency limits, with the room that was made for it. A slot that is
+    /// not used up is a candidate again if it still fits.
+    pub(super) fn take_under(
+        &mut self,
+        offer: &Offer,
+        request: &Request,
+        held: Option<&[u8]>,
+        room: Option<&MadeRoom>,
+    ) -> Option<RankedOffer> {
         self.concurrency.hold(held.unwrap_or_default());
         let slot = &mut self.slots[offer.slot];
-        let draw = draw(slot, request, self.settings).filter(|_| !offer.makes_room);
-        if draw.is_some() || slot.stays {
+        if slot.consumption.is_some() || slot.stays {
             *self.handed_out.entry(offer.slot).or_insert(0) += 1;
         }
-        if let Some(draw) = draw {
-            slot.deduct(&draw, &self.rules.weighing, self.settings);
+        if let Some(consumption) = &slot.consumption {
+            if let Some(room) = room {
+                self.enlarged.push((offer.slot, slot.clone()));
+                slot.ad = room.ad.clone();
+                slot.ad.insert("RemoteUser", VARIOUS);
+                slot.user = Some(VARIOUS.into());
+            }
+            let amounts = consumption.amounts(&slot.ad, &request.ad, self.settings);
+            slot.deduct(&amounts, &self.rules.weighing, self.settings);
             return self.rest(offer.slot, request);
         }
         if slot.stays {
@@ -467,6 +484,13 @@ impl ScanMatcher<'_> {
             self.left -= 1;
         }
         None
+    }
+
+    /// Makes slots in which room was made what they were before.
+    fn take_room_away(&mut self) {
+        for (at, slot) in self.enlarged.drain(..).rev() {
+            self.slots[at] = slot;
+        }
     }
 
     /// The rest of a slot with a consumption policy, if it still fits the request.
@@ -488,6 +512,7 @@ impl ScanMatcher<'_> {
 
     /// Evaluates free slots.
     pub(super) fn scan(&mut self, search: &SlotSearch<'_>, limited: &Limited, free: &[usize]) -> ScannedCandidates {
+        self.take_room_away();
         let ignore_jobs = self.rules.ranking.ignore_jobs;
         let scan_part = |part: Range<usize>| {
             let (mut found, mut weight) = (ScannedCandidates::new(search), 0.0);
@@ -706,7 +731,7 @@ fn draw(slot: &Slot, request: &Request, settings: &EvalOptions) -> Option<Draw> 
 
 fn cost(slot: &Slot, draw: Option<&Draw>, settings: &EvalOptions) -> f64 {
     match (&slot.consumption, draw) {
-        (Some(consumption), Some(draw)) => consumption.cost(&slot.ad, draw, settings),
+        (Some(consumption), Some(draw)) => consumption.cost(&slot.ad, &draw.amounts, settings),
         _ => slot.weight,
     }
 }

@@ -27,9 +27,9 @@ pub trait SlotMatcher {
     /// The verdict on the slot, counted; no count if it is not free.
     fn of_slot(&self, at: usize, search: &SlotSearch<'_>) -> Result<Offer, Tally>;
 
-    /// Takes the offer of a request: the slot leaves the list, unless it stays offered. Returns the concurrency limits
-    /// that are held from now on, in lower case.
-    fn take(&mut self, offer: &Offer, request: &Request) -> Option<Vec<u8>>;
+    /// Takes the offer of a request, with the room that was made for it: the slot leaves the list, unless it stays
+    /// offered. Returns the concurrency limits that are held from now on, in lower case.
+    fn take(&mut self, offer: &Offer, request: &Request, room: Option<&MadeRoom>) -> Option<Vec<u8>>;
 
     /// Preempts the dynamic slots in the way of an offer that makes room.
     fn make_room(&mut self, _: &Offer) -> Option<MadeRoom> {

@@ -183,7 +183,7 @@ fn amounts(slot: &ClassAd, resources: &[Name], job: &ClassAd, settings: &EvalOpt
     if let Some(consumption) = Consumption::of(slot, settings) {
         let draw = consumption.draw(slot, job, settings)?;
         let mut after = slot.clone();
-        consumption.deduct(&mut after, &draw, settings);
+        consumption.deduct(&mut after, &draw.amounts, settings);
         let amount = |name: &Name| {
             let has = |ad| AdReader::of(ad, settings).number(*name).unwrap_or(0.0);
             (*name, has(slot) - has(&after))

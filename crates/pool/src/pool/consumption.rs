@@ -37,7 +37,7 @@ struct Asset {
 #[derive(Debug, Clone)]
 pub struct Draw {
     /// The amount of each asset, in the order of the policy.
-    amounts: Vec<f64>,
+    pub amounts: Vec<f64>,
     /// The request, with the amounts that it would take as its requests.
     pub request: ClassAd,
 }
@@ -54,9 +54,9 @@ impl Consumption {
         complete.then_some(Self { assets })
     }
 
-    /// The resources that a request would take from a slot; `None` if the slot does not have enough, if nothing would
-    /// be taken, or if an amount is negative or not a number.
-    pub fn draw(&self, slot: &ClassAd, request: &ClassAd, settings: &EvalOptions) -> Option<Draw> {
+    /// The amount of each asset that a request would take from a slot, in the order of the policy, be it there or not;
+    /// negative ones as they are, and -999 for what is not a number, as in `condor_negotiator`.
+    pub fn amounts(&self, slot: &ClassAd, request: &ClassAd, settings: &EvalOptions) -> Vec<f64> {
         let mut asking = Cow::Borrowed(request);
         for asset in &self.assets {
             if let Some(amount) = request.get(asset.overrides) {
@@ -66,10 +66,16 @@ impl Consumption {
             }
         }
         let scope = Scope::new(slot, settings).with_target(&asking);
-        let amount = |asset: &Asset| scope.eval_attr(asset.takes).ok()?.as_number().filter(|amount| *amount >= 0.0);
-        let amounts = self.assets.iter().map(amount).collect::<Option<Vec<f64>>>()?;
+        let amount = |asset: &Asset| scope.eval_attr(asset.takes).ok().and_then(|value| value.as_number());
+        self.assets.iter().map(|asset| amount(asset).unwrap_or(-999.0)).collect()
+    }
+
+    /// The resources that a request would take from a slot; `None` if the slot does not have enough, if nothing would
+    /// be taken, or if an amount is negative or not a number.
+    pub fn draw(&self, slot: &ClassAd, request: &ClassAd, settings: &EvalOptions) -> Option<Draw> {
+        let amounts = self.amounts(slot, request, settings);
         let has = |asset: &Asset| AdReader::of(slot, settings).number(asset.has).unwrap_or(0.0);
-        let enough = self.assets.iter().zip(&amounts).all(|(asset, amount)| has(asset) >= *amount);
+        let enough = self.assets.iter().zip(&amounts).all(|(asset, amount)| *amount >= 0.0 && has(asset) >= *amount);
         if !enough || amounts.iter().all(|amount| *amount == 0.0) {
             return None;
         }
@@ -82,17 +88,17 @@ impl Consumption {
         Some(Draw { amounts, request })
     }
 
-    /// The cost of the draw: the slot weight that it takes away.
-    pub fn cost(&self, slot: &ClassAd, draw: &Draw, settings: &EvalOptions) -> f64 {
+    /// The cost of what is taken: the slot weight that goes with it.
+    pub fn cost(&self, slot: &ClassAd, amounts: &[f64], settings: &EvalOptions) -> f64 {
         let weight = |ad: &ClassAd| AdReader::of(ad, settings).number("SlotWeight").unwrap_or(0.0);
         let mut after = slot.clone();
-        self.deduct(&mut after, draw, settings);
+        self.deduct(&mut after, amounts, settings);
         weight(slot) - weight(&after)
     }
 
-    /// Subtracts the draw from the resources of the slot.
-    pub fn deduct(&self, slot: &mut ClassAd, draw: &Draw, settings: &EvalOptions) {
-        for (asset, amount) in self.assets.iter().zip(&draw.amounts) {
+    /// Subtracts what is taken from the resources of the slot.
+    pub fn deduct(&self, slot: &mut ClassAd, amounts: &[f64], settings: &EvalOptions) {
+        for (asset, amount) in self.assets.iter().zip(amounts) {
             let left = AdReader::of(slot, settings).number(asset.has).unwrap_or(0.0) - amount;
             slot.insert(asset.has, resource::amount(left));
         }
@@ -127,7 +133,7 @@ mod tests {
         let (slot, settings) = (ad(SLOT), EvalOptions::default());
         let policy = Consumption::of(&slot, &settings).unwrap();
         let draw = policy.draw(&slot, &ad(request), &settings)?;
-        let cost = policy.cost(&slot, &draw, &settings);
+        let cost = policy.cost(&slot, &draw.amounts, &settings);
         Some((draw.amounts.clone(), cost, draw.request.to_string()))
     }
 
@@ -175,7 +181,7 @@ mod tests {
         let (mut slot, settings) = (ad(SLOT), EvalOptions::default());
         let policy = Consumption::of(&slot, &settings).unwrap();
         let draw = policy.draw(&slot, &ad(b"[RequestCpus = 2; RequestMemory = 0.25]"), &settings).unwrap();
-        policy.deduct(&mut slot, &draw, &settings);
+        policy.deduct(&mut slot, &draw.amounts, &settings);
         assert_eq!(slot.get("Cpus").unwrap().to_string(), "6");
         assert_eq!(AdReader::of(&slot, &settings).number("Memory"), Some(999.5));
     }

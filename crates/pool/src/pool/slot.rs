@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use crate::pool::ad_reader::AdReader;
 use crate::pool::address::Protocols;
-use crate::pool::consumption::{Consumption, Draw};
+use crate::pool::consumption::Consumption;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::matching::symmetric;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
@@ -260,10 +260,10 @@ impl Slot {
         self.partitionable && self.claimed_by.as_ref().is_some_and(|owner| **owner != *schedd)
     }
 
-    /// Subtracts the draw of a match, and computes the weight of the slot again.
-    pub fn deduct(&mut self, draw: &Draw, weighing: &Weighing, settings: &EvalOptions) {
+    /// Subtracts what a match takes by the consumption policy, and computes the weight of the slot again.
+    pub fn deduct(&mut self, amounts: &[f64], weighing: &Weighing, settings: &EvalOptions) {
         if let Some(consumption) = &self.consumption {
-            consumption.deduct(&mut self.ad, draw, settings);
+            consumption.deduct(&mut self.ad, amounts, settings);
             self.weight = weight(AdReader::of(&self.ad, settings), weighing.weighted);
         }
     }

@@ -383,13 +383,13 @@ impl SlotMatcher for ClassMatcher<'_> {
         }
     }
 
-    fn take(&mut self, offer: &Offer, request: &Request) -> Option<Vec<u8>> {
+    fn take(&mut self, offer: &Offer, request: &Request, room: Option<&MadeRoom>) -> Option<Vec<u8>> {
         let held = match self.routes.get(&request.autocluster) {
             Some(Route::RequestClass(_, Some(text))) => Some(text.clone()),
             _ => self.offers.limits_in(offer.slot, request),
         };
         let draws = self.offers.slot(offer.slot).consumption.is_some();
-        let again = self.offers.take_under(offer, request, held.as_deref());
+        let again = self.offers.take_under(offer, request, held.as_deref(), room);
         match (&mut self.found, &mut self.offers.found, again) {
             (Some(found), _, again) if draws => (found.drawn, found.again) = (true, again),
             (None, Some(found), Some(again)) => found.offer_again(again),

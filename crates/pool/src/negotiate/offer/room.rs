@@ -152,10 +152,12 @@ impl ScanMatcher<'_> {
     /// The verdict on a slot that does not fit, with room made in it; `None` if room cannot be made.
     pub(super) fn with_room(&self, at: usize, search: &SlotSearch<'_>, limited: &Limited) -> Option<SlotVerdict> {
         let (slot, room, request) = (&self.slots[at], self.room(at, search)?, search.request);
-        let draw = slot.consumption.as_ref().and_then(|taken| taken.draw(&room.ad, &request.ad, self.settings));
-        let cost = match (&slot.consumption, &draw) {
-            (Some(consumption), Some(draw)) => consumption.cost(&room.ad, draw, self.settings),
-            _ => weight(AdReader::of(&room.ad, self.settings), self.rules.weighing.weighted),
+        let cost = match &slot.consumption {
+            Some(consumption) => {
+                let amounts = consumption.amounts(&room.ad, &request.ad, self.settings);
+                consumption.cost(&room.ad, &amounts, self.settings)
+            }
+            None => weight(AdReader::of(&room.ad, self.settings), self.rules.weighing.weighted),
         };
         let offer = Offer { slot: at, preempt_state: room.preempt_state, cost, makes_room: true };
         let verdict = self.ranked(&room.ad, self.permitted(offer, search, limited), request);
@@ -171,17 +173,9 @@ impl ScanMatcher<'_> {
         if !self.rules.makes_room() || !slot.partitionable || !wants() {
             return None;
         }
+        // `condor_negotiator` does not look at the consumption policy here, even if there is not enough for it.
         let fits = |ad: &ClassAd| {
-            let accept = |asked: &ClassAd| {
-                matching::accepts(asked, ad, self.settings) && matching::accepts(ad, asked, self.settings)
-            };
-            match &slot.consumption {
-                Some(taken) => {
-                    let draw = taken.draw(ad, &request.ad, self.settings);
-                    draw.is_some_and(|draw| accept(&draw.request))
-                }
-                None => accept(&request.ad),
-            }
+            matching::accepts(&request.ad, ad, self.settings) && matching::accepts(ad, &request.ad, self.settings)
         };
         let room = RoomSearch {
             preemption: &self.rules.preemption,
