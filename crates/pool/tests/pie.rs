@@ -7,6 +7,7 @@ use classmate_config::internal::config::Config;
 use classmate_pool::internal::accountant::AccountantLog;
 use classmate_pool::internal::negotiate::commit::charged;
 use classmate_pool::internal::negotiate::{CycleOptions, Matcher, Outcome, PreparedPool, Snapshot, negotiate};
+use classmate_pool::internal::queue::cluster::Siblings;
 
 fn ad(text: &str) -> ClassAd {
     ClassAd::parse(format!("[{text}]").as_bytes()).unwrap()
@@ -301,4 +302,26 @@ fn a_concurrency_limit_that_is_no_number_is_told_and_stops_who_asks_for_it() {
     assert_eq!(outcome.matches.len(), 2);
     let told = "config:3:1: `XSW_LIMIT` is `bad`: expected a number; a job that requests `xsw` stops the negotiator";
     assert_eq!(outcome.quirks, [told]);
+}
+
+/// Two jobs of one autocluster, of which the slots take only the first: an attribute that is not significant decides it, and
+/// requests are whole job ads. It does not matter that jobs of a cluster share a parent ad. The list of candidates of the first
+/// request is used again for the second one without any test (`docs/reference/negotiation.md` 10.7), if lists are kept.
+#[test]
+fn attributes_of_a_parent_ad_that_are_not_significant_may_decide_a_match() {
+    let config = "REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX = ^Dept\nNEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE = 1\n";
+    let chem = "Cpus = 1; Requirements = TARGET.Dept == \"chem\"";
+    let slots = vec![idle("s1", chem), idle("s2", chem)];
+    let job = |process: usize, dept: &str| jobs("a", 1, 2, &format!("Dept = \"{dept}\"")).swap_remove(process);
+    let all = vec![job(0, "chem"), job(1, "phys")];
+    let mut siblings = Siblings::default();
+    let chained: Vec<ClassAd> = all.iter().map(|job| siblings.chain(job.clone())).collect();
+    assert!(chained[0].is_empty());
+    for (kept, expected) in [(false, 1), (true, 2)] {
+        for jobs in [&all, &chained] {
+            let config = format!("{config}NEGOTIATOR_MATCHLIST_CACHING = {kept}\n");
+            let snapshot = pool(&config, slots.clone(), std::slice::from_ref(jobs), vec![submitter("a", 2, 0)], &["a"]);
+            assert_eq!(negotiate(&snapshot).unwrap().matches.len(), expected);
+        }
+    }
 }

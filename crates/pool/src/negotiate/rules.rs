@@ -144,7 +144,9 @@ impl Rules {
         let mut of_slots = self.knobs.significant.slot_side.iter().map(Name::new).filter(|name| job.contains(*name));
         let is_mentioned = |name| self.expressions().any(|expr| Mentions::of(expr.tree()).names.contains(&name));
         let removed = self.knobs.significant.removed.iter().any(|name| job.contains(Name::new(name)));
-        removed || job.names().any(|name| self.removes_significant(name)) || of_slots.any(is_mentioned)
+        // Jobs of one cluster share a parent ad, which has most of their attributes.
+        let mut names = job.lineage().flat_map(ClassAd::names);
+        removed || names.any(|name| self.removes_significant(name)) || of_slots.any(is_mentioned)
     }
 
     /// Returns whether `REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX` matches a name; also if it cannot be matched.
@@ -231,6 +233,14 @@ mod tests {
         assert!(!rules("").unwrap().makes_room());
         let without = "ALLOW_PSLOT_PREEMPTION = true\nNEGOTIATOR_CONSIDER_PREEMPTION = false";
         assert!(!rules(without).unwrap().makes_room());
+    }
+
+    #[test]
+    fn attributes_of_a_parent_ad_may_be_used() {
+        let rules = rules("REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX = ^De").unwrap();
+        let mut siblings = crate::queue::cluster::Siblings::default();
+        let job = siblings.chain(ClassAd::parse(b"[Dept = \"phys\"]").unwrap());
+        assert!(job.is_empty() && rules.may_use_insignificant(&job));
     }
 
     #[test]
