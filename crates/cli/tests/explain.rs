@@ -1271,6 +1271,37 @@ fn attributes_that_requests_leave_out_are_the_first_cause_and_are_added() {
     assert_eq!(explained_in_cycle(&snapshot, "1.0").causes[0].label, "matched");
 }
 
+/// One slot requires one attribute, the other slot another one, and a different setting leaves out each.
+#[test]
+fn attributes_that_requests_leave_out_are_of_the_slots_that_require_them() {
+    let slot = |name: &str, start: &str| {
+        ad(&format!("[Name = \"{name}\"; State = \"Unclaimed\"; Cpus = 1; Memory = 100; Requirements = {start}]"))
+    };
+    let job = ad(
+        "[ClusterId = 1; ProcId = 0; JobStatus = 1; JobUniverse = 5; Owner = \"a\"; User = \"a@x\"; RequestCpus = 1; \
+                  Dept = \"phys\"; Site = \"A\"; SubmitterUserPrio = 3.0; Requirements = TARGET.Memory > 0]",
+    );
+    let mut snapshot = Snapshot {
+        slots: vec![slot("s1", "TARGET.Dept == \"phys\""), slot("s2", "TARGET.Site == \"A\"")],
+        jobs: vec![job],
+        config: Config::parse("c", b"SIGNIFICANT_ATTRIBUTES = Requirements\n").unwrap(),
+        ..Snapshot::default()
+    };
+    let first = |snapshot: &Snapshot| explained_in_cycle(snapshot, "1.0").causes[0].text.clone();
+    let rest = "`Dept`, `Site`; all 2 matching slots require at least one of them of requests";
+    assert_eq!(first(&snapshot), format!("SIGNIFICANT_ATTRIBUTES leaves out {rest}"));
+    let two = "REMOVE_SIGNIFICANT_ATTRIBUTES = Site\nREMOVE_SIGNIFICANT_ATTRIBUTES_REGEX = ^De\n";
+    snapshot.config = Config::parse("c", two.as_bytes()).unwrap();
+    let are = rest.replace("; all", " are not significant; all");
+    assert_eq!(first(&snapshot), are);
+    // The negotiator adds the priority of the submitter to requests, whatever the job has.
+    snapshot.config = Config::parse("c", b"SIGNIFICANT_ATTRIBUTES = Requirements\n").unwrap();
+    snapshot.slots = vec![slot("s1", "TARGET.SubmitterUserPrio < 1.0 && TARGET.Dept == \"phys\"")];
+    let pool = PreparedPool::for_explanation(&snapshot).unwrap();
+    let names = pool.job(&snapshot.jobs[0], b"a@x").unsent;
+    assert!(names.contains(&Name::new("Dept")) && !names.contains(&Name::new("SubmitterUserPrio")), "{names:?}");
+}
+
 #[test]
 fn what_the_negotiator_sets_is_not_proposed() {
     let slot = ad("[Name = \"s\"; Requirements = TARGET.SubmitterGroup == \"phys\" || TARGET.Dept == \"phys\"]");

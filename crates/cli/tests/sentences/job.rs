@@ -146,10 +146,28 @@ impl JobCase<'_> {
         slot.user.is_none() && slot.state != State::Claimed && self.played.taker(&slot.name.to_string()).is_none()
     }
 
-    /// The weight of the lightest slot, and which: of those that were offered and are free, if there are any.
+    /// A request of the job that has no attributes but those that every request has and some of its own.
+    fn request(&self, with: &[&str]) -> ClassAd {
+        let queue = classmate_pool::internal::queue::significant::Significant::from_iter(
+            ["Requirements", "Rank", "JobPrio"].map(Name::new),
+        );
+        let sent = classmate_pool::internal::queue::autocluster::relevant(&self.job.ad, &queue);
+        let added = |name: &Name| name.display().starts_with("Submitter") || name.display() == "RemoteUserPrio";
+        let always = |name: &Name| classmate_pool::internal::queue::request::is_always_sent(*name);
+        let is_sent = |name: &Name| sent.contains(name) || added(name) || always(name);
+        let mut ad = self.job.ad.clone();
+        ad.retain(|name| is_sent(&name) || with.iter().any(|one| Name::new(one) == name));
+        ad
+    }
+
+    /// The weight of the lightest slot, and which: of those that were offered, match requests and are free, if there are any.
     fn lightest(&self, usable: &[&Slot]) -> (f64, &'static str) {
         let lightest = |slots: &mut dyn Iterator<Item = f64>| slots.reduce(f64::min);
-        let free = |slot: &&&Slot| self.is_free(slot) && !self.exclusion(slot);
+        let rules = self.played.pool.rules();
+        let leaves_out = rules.replaces_significant() && !rules.offering().whole;
+        let request = if leaves_out { self.request(&[]) } else { self.job.ad.clone() };
+        let takes = |slot: &Slot| symmetric(&request, &slot.ad, &self.played.settings);
+        let free = |slot: &&&Slot| self.is_free(slot) && !self.exclusion(slot) && takes(slot);
         let all = || lightest(&mut usable.iter().map(|slot| slot.weight)).unwrap_or(f64::INFINITY);
         let unclaimed = lightest(&mut usable.iter().filter(free).map(|slot| slot.weight));
         unclaimed.map_or_else(
@@ -434,31 +452,26 @@ impl JobCase<'_> {
         self.of_cycle(text, &usable)
     }
 
-    /// That slots match the job, and neither its requests nor these with all but one of some attributes.
-    fn unsent(&self, names: &str, which: &str, usable: &[&Slot]) -> Checked {
+    /// That slots match the job and not its requests, and these neither with all but one of some attributes: all of the slots,
+    /// or some of them.
+    fn unsent(&self, names: &str, which: &str, usable: &[&Slot], all_require_all: bool) -> Checked {
         let names: Vec<&str> = names.split(", ").map(|name| name.trim_matches('`')).collect();
-        let queue = classmate_pool::internal::queue::significant::Significant::from_iter(
-            ["Requirements", "Rank", "JobPrio"].map(Name::new),
-        );
-        let sent = classmate_pool::internal::queue::autocluster::relevant(&self.job.ad, &queue);
-        let added = |name: &Name| name.display().starts_with("Submitter") || name.display() == "RemoteUserPrio";
-        let always = |name: &Name| classmate_pool::internal::queue::request::is_always_sent(*name);
-        let request = |with: &[&str]| {
-            let mut ad = self.job.ad.clone();
-            let is_sent = |name: &Name| sent.contains(name) || added(name) || always(name);
-            ad.retain(|name| is_sent(&name) || with.iter().any(|one| Name::new(one) == name));
-            ad
+        let rejects = |with: &[&str], slots: &[&Slot]| -> Vec<bool> {
+            let ad = self.request(with);
+            slots.iter().map(|slot| !symmetric(&ad, &slot.ad, &self.played.settings)).collect()
         };
-        let rejecting = |with: &[&str]| {
-            let ad = request(with);
-            usable.iter().filter(|slot| !symmetric(&ad, &slot.ad, &self.played.settings)).count()
-        };
-        check(rejecting(&names) == 0, "more attributes are required")?;
+        let is_rejected = |with: &[&str], slots: &[&Slot]| rejects(with, slots).contains(&true);
+        check(!is_rejected(&names, usable), "more attributes are required")?;
+        let without: Vec<&Slot> =
+            usable.iter().zip(rejects(&[], usable)).filter_map(|(slot, rejects)| rejects.then_some(*slot)).collect();
+        let mut is_by_all = true;
         for at in 0..names.len() {
             let others = [&names[..at], &names[at + 1..]].concat();
-            check(rejecting(&others) > 0, &format!("{} is not required", names[at]))?;
+            check(is_rejected(&others, usable), &format!("{} is not required", names[at]))?;
+            is_by_all &= !rejects(&others, &without).contains(&false);
         }
-        let count = rejecting(&[]);
+        check(is_by_all == all_require_all, "slots that require each of them")?;
+        let count = without.len();
         let text = match (count, usable.len()) {
             (1, 1) => "1 of the 1 matching slot".to_owned(),
             (count, all) if count == all => format!("all {all} matching slot"),
@@ -518,7 +531,12 @@ impl JobCase<'_> {
         check(!usable.is_empty(), "no slot matches")?;
         let text = &*text.replace("slot requires of", "slot require of");
         if let Some(parts) = fit("SIGNIFICANT_ATTRIBUTES leaves out {}, which {} require of request", text) {
-            return self.unsent(parts[0], parts[1], usable);
+            return self.unsent(parts[0], parts[1], usable, true);
+        }
+        if let Some(parts) =
+            fit("SIGNIFICANT_ATTRIBUTES leaves out {}; {} require at least one of them of request", text)
+        {
+            return self.unsent(parts[0], parts[1], usable, false);
         }
         if let Some(rest) = text.strip_prefix("group ") {
             return quota::used(self.played, own, rest, self.lightest(usable));

@@ -26,7 +26,8 @@ use crate::priority::{Opening, PriorityPolicy, Standing, Waiting};
 use crate::queue::autocluster::{self, KnownParts};
 use crate::queue::job::KnownTraits;
 use crate::queue::request::{JobsBehind, Queue, Queued, is_always_sent};
-use crate::queue::{Job, JobId, Submitter, significant};
+use crate::queue::significant::{self, STANDING};
+use crate::queue::{Job, JobId, Submitter};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
@@ -272,7 +273,9 @@ impl<'s> PreparedPool<'s> {
         }
         let sent = autocluster::relevant(job, &self.queue.significant);
         let all = job.lineage().flat_map(ClassAd::names);
-        all.filter(|name| !sent.contains(name) && !is_always_sent(*name)).collect()
+        // The negotiator adds those that say how the submitter stands.
+        let is_in_request = |name: &Name| sent.contains(name) || is_always_sent(*name) || STANDING.contains(name);
+        all.filter(|name| !is_in_request(name)).collect()
     }
 
     /// The jobs that the cycle offers; none after it, as it takes the queue.

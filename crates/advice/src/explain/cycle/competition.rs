@@ -1,5 +1,6 @@
 //! The users of the slots that a job could have used, and the turns in which they got them.
 
+use hashbrown::HashSet;
 use indexmap::IndexMap;
 use serde::Serialize;
 
@@ -35,7 +36,7 @@ pub struct Competition {
     /// The weight of the lightest.
     #[serde(skip)]
     pub(crate) weight: f64,
-    /// The weight of the lightest that the cycle considered and that is still unclaimed.
+    /// The weight of the lightest that the cycle considered, that matches requests and that is still unclaimed.
     #[serde(skip)]
     pub(crate) unclaimed_weight: Option<f64>,
     /// Those that other jobs got in this cycle, by submitter.
@@ -88,17 +89,18 @@ fn why(
     format!("in {}{}; {own} had {}{}", listed(turns), standing(winner), listed(&of_own), standing(own))
 }
 
-/// The users of some slots of the pool, apart from the job itself.
+/// The users of some slots of the pool, apart from the job itself. `unsent` are those that do not match its requests.
 pub(crate) fn competition(
     record: &OutcomeRecord<'_>,
     pool: &PoolFacts,
     loser: &JobInCycle<'_>,
-    usable: &[usize],
+    (usable, unsent): (&[usize], &[usize]),
 ) -> Competition {
     let mut won: IndexMap<&str, Vec<&Match>> = IndexMap::new();
     let (mut in_use, mut left, mut excluded) = (Vec::new(), 0, Vec::new());
+    let unsent: HashSet<&usize> = unsent.iter().collect();
     let (mut weight, mut unclaimed_weight) = (f64::INFINITY, None);
-    for slot in usable.iter().map(|at| &pool.of_slots[*at]) {
+    for (at, slot) in usable.iter().map(|at| (at, &pool.of_slots[*at])) {
         excluded.extend(slot.exclusion.map(|why| (why.to_owned(), 1)));
         let is_own = |made: &Match| (made.job, made.schedd.as_deref()) == (loser.id, loser.schedd);
         match (record.taker(&slot.name), &slot.user) {
@@ -108,7 +110,7 @@ pub(crate) fn competition(
             (None, None) if slot.claimed => {}
             (None, None) => {
                 left += 1;
-                if slot.exclusion.is_none() {
+                if slot.exclusion.is_none() && !unsent.contains(at) {
                     unclaimed_weight = Some(slot.weight.min(unclaimed_weight.unwrap_or(f64::INFINITY)));
                 }
             }

@@ -95,6 +95,7 @@ impl CycleTrace {
         let line = record.line(submitter);
         let summary = line.map(|(_, line)| line);
         let turns = record.turns(submitter);
+        let unsent = pre_cycle.unsent.as_ref().map_or(&[][..], |unsent| &unsent.slots);
         CycleTrace {
             refused: record.rejection(submitter, (schedd, id)).filter(|_| matched.is_none()).cloned(),
             place: line.filter(|_| !turns.is_empty()).map(|(at, _)| at + 1),
@@ -115,7 +116,7 @@ impl CycleTrace {
                 left_out::submitter(snapshot, &pool.rules, &pool.settings, submitter).map(|(_, text)| text)
             },
             displaced: displaced(record.outcome, &asker.ad, submitter).filter(|_| activity == Activity::Running),
-            taken: competition(record, pool, asked, &pre_cycle.usable),
+            taken: competition(record, pool, asked, (&pre_cycle.usable, unsent)),
             unsent: pre_cycle.unsent.clone().map(|unsent| unsent.after(record, pool)),
             rank: pool.order.rank(id).cloned(),
             matched,

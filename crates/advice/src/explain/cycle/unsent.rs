@@ -23,10 +23,13 @@ use classmate_pool::internal::queue::significant::Significant;
 pub struct UnsentAttributes {
     /// The attributes; with all of them, each slot that matches the job matches its requests.
     pub names: Vec<String>,
-    /// The setting that leaves out the first of them; none if the access point always does.
+    /// The setting that leaves out all of them; none if there are several, or if the access point always does.
     pub setting: Option<&'static str>,
     /// Slots that match the job and not its requests, and that are unclaimed after the cycle.
     pub unclaimed: usize,
+    /// True if each of these slots requires each of the attributes.
+    #[serde(skip)]
+    pub(crate) all_require_all: bool,
     /// The slots that match the job and not its requests, by their places in the pool.
     #[serde(skip)]
     pub(crate) slots: Vec<usize>,
@@ -72,10 +75,17 @@ impl UnsentAttributes {
             }
         }
         needed.sort_by_key(|name| name.folded());
+        let is_required_by_all = |name: &Name| {
+            let request = without(&[left_out.as_slice(), &[*name]].concat());
+            !slots.iter().any(|slot| matches(&request, *slot))
+        };
+        let all_require_all = needed.iter().all(is_required_by_all);
         let settings = needed.iter().map(|name| setting(&pool.rules, *name));
+        let first = settings.clone().next().flatten();
         (!needed.is_empty()).then(|| UnsentAttributes {
             names: needed.iter().map(|name| name.display().into_owned()).collect(),
-            setting: settings.clone().next().flatten(),
+            setting: first.filter(|_| settings.clone().all(|one| one == first)),
+            all_require_all,
             changes: changes(&pool.rules, needed.iter().copied().zip(settings)),
             slots,
             unclaimed: 0,
@@ -103,7 +113,12 @@ impl UnsentAttributes {
             (some, all) => format!("{some} of {}", counted(all, "matching slot")),
         };
         let require = verb(self.slots.len(), "requires", "require");
-        Cause::new(Reason::NotSent, &label, format!("{label}, which {slots} {require} of requests"))
+        let text = if self.all_require_all {
+            format!("{label}, which {slots} {require} of requests")
+        } else {
+            format!("{label}; {slots} {require} at least one of them of requests")
+        };
+        Cause::new(Reason::NotSent, &label, text)
     }
 }
 
