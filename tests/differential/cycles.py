@@ -28,7 +28,8 @@ def known(folder, pool, differences, binary, first):
     """The known reason why a cycle may differ, or None; `first`: the negotiator has just started."""
     if not first and differences[0][0] in ("limit", "pie"):
         with open(f"{folder}/NegotiatorLog", errors="replace") as log:
-            *_, before, cycle = ["", *log.read().split("Started Negotiation Cycle")]
+            played = [part for part in log.read().split("Started Negotiation Cycle") if "Phase 4" in part]
+        *_, before, cycle = ["", *played]
         if "round-robin (2)" in cycle:
             return "Q65: remainders of quotas go first to groups that lacked them before"
         if " Preempting " in before:
@@ -57,9 +58,10 @@ def share_bucket(folder, differing):
     while len(names) / size >= 0.8:
         size = size * 2 + 1
     buckets = [functools.reduce(lambda hash, byte: (hash * 33 + byte) % 2**64, (name + schedd).encode(), 0) % size for name, schedd in zip(names, access_points)]
-    bucket = dict(zip(names, buckets))
     ordered = names == sorted(names) and buckets == sorted(buckets)
-    return ordered and len(set(differing)) == 2 and len({bucket.get(name, name) for name in differing}) == 1
+    # The negotiator may map a name to one that begins with a group.
+    of = lambda differs: next((bucket for name, bucket in zip(names, buckets) if f".{differs}".endswith(f".{name}")), differs)
+    return ordered and len(set(differing)) == 2 and len({of(name) for name in differing}) == 1
 
 
 class Player:
