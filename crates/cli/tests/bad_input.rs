@@ -155,6 +155,29 @@ fn a_listing_of_slurm_without_jobs_and_lines_that_are_skipped_are_errors() {
 }
 
 #[test]
+fn a_configuration_of_slurm_in_place_of_slots_is_named_in_its_warnings_and_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (conf, job) = (path("cluster.conf"), path("job.ad"));
+    let nodes = "ClusterName=c\nNodeName=n[1-2] CPUs=4 RealMemory=100\n";
+    std::fs::write(&conf, format!("{nodes}garbage line\n")).unwrap();
+    std::fs::write(&job, "[ClusterId = 1; ProcId = 0; Requirements = TARGET.Cpus == 4]\n").unwrap();
+    let commands = [
+        &["match", "--job", &job, "--slots", &conf, "--pairs", "none"][..],
+        &["ads", &conf, "--attributes", "Name,Cpus", "--values"],
+    ];
+    let results = ["1.0  2 slots: 2 accepted by the job", "n1 4\nn2 4"];
+    for (command, result) in commands.iter().zip(results) {
+        says(&classmate(command), 1, &[result, &format!("{conf}:3:"), "skipped the line"]);
+    }
+    std::fs::write(&conf, format!("{nodes}NodeName=n[1 CPUs=4\n")).unwrap();
+    for command in commands {
+        let found = classmate(command);
+        assert!(found.text.contains(&conf) && found.text.contains("line 3: "), "{}", found.text);
+    }
+}
+
+#[test]
 fn a_record_that_cannot_be_read_is_told_and_nothing_is_changed() {
     let whole = std::fs::read(recorded()).unwrap();
     let at = memchr::memmem::find(&whole, b"\n103 ").unwrap() + 1;

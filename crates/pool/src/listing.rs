@@ -13,6 +13,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use serde::Deserialize;
 
+use classmate::Diagnostic;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::value::Value;
@@ -87,31 +88,34 @@ impl ListingFormat {
         (value.first() == Some(&opened)).then_some(Self::Json)
     }
 
-    /// Reads all jobs or nodes of a listing.
+    /// Reads all jobs or nodes of the listing in a file with this name, and the warnings about a configuration.
     ///
     /// # Errors
     /// A listing that cannot be read, that Slurm could not make, or that has a record without what every one has.
-    pub fn read(self, mut reader: impl BufRead) -> io::Result<Vec<ClassAd>> {
-        match self {
-            Self::Json => document(reader),
+    pub fn read(self, name: &str, mut reader: impl BufRead) -> io::Result<(Vec<ClassAd>, Vec<Diagnostic>)> {
+        let ads = match self {
+            Self::Json => document(reader)?,
             Self::Configuration => {
                 let mut text = Vec::new();
                 reader.read_to_end(&mut text)?;
-                let (conf, defects) = SlurmConf::read_changed("slurm.conf", &text, &Disk, ("", &[]));
+                let (conf, defects) = SlurmConf::read_changed(name, &text, &Disk, ("", &[]));
                 if let Some(error) = defects.errors.first() {
-                    return Err(wrong(error.to_line()));
+                    // The file is named where it is read.
+                    let line = error.place.as_ref().filter(|place| *place.file == *name).map(|place| place.line);
+                    let own = |line| format!("line {line}: {}", error.message);
+                    return Err(wrong(line.map_or_else(|| error.to_line(), own)));
                 }
-                node_ads(&conf.nodes).map_err(wrong)
+                return Ok((node_ads(&conf.nodes).map_err(wrong)?, defects.warnings));
             }
             Self::Text => {
                 let mut text = String::new();
                 reader.read_to_string(&mut text)?;
-                let records = records(&text)?.into_iter();
-                records
-                    .map(|(line, record)| text_ad(&record).map_err(|what| wrong(format!("line {line}: {what}"))))
-                    .collect()
+                let ads = records(&text)?.into_iter();
+                ads.map(|(line, record)| text_ad(&record).map_err(|what| wrong(format!("line {line}: {what}"))))
+                    .collect::<io::Result<_>>()?
             }
-        }
+        };
+        Ok((ads, Vec::new()))
     }
 }
 
@@ -639,7 +643,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> io::Result<Vec<ClassAd>> {
-        ListingFormat::detect(text.as_bytes()).unwrap().read(text.as_bytes())
+        ListingFormat::detect(text.as_bytes()).unwrap().read("listing", text.as_bytes()).map(|(ads, _)| ads)
     }
 
     fn shown(ad: &ClassAd, name: &str) -> String {

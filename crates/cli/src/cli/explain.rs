@@ -216,7 +216,8 @@ fn nothing(what: &str, name: &str, known: &[String]) -> Failure {
 /// Tests if a text is a `GlobalJobId`: the access point, the ID and the time of submission, which no expression has.
 fn is_global(text: &str) -> bool {
     let parts: Vec<&str> = text.split('#').collect();
-    matches!(parts[..], [_, id, time] if id.parse::<JobId>().is_ok() && time.bytes().all(|byte| byte.is_ascii_digit()))
+    let is_time = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    matches!(parts[..], [_, id, time] if id.parse::<JobId>().is_ok() && is_time(time))
 }
 
 /// The job to explain.
@@ -265,4 +266,17 @@ fn subject(snapshot: &Snapshot, wanted: &str, streams: Streams) -> Result<Explai
         );
     };
     Ok(ExplainedJob::of(&job, ad))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_global;
+
+    #[test]
+    fn a_global_id_has_a_time() {
+        assert!(is_global("schedd@x#1.0#1794990000"));
+        for text in ["schedd@x#1.0#", "schedd@x#1.0", "schedd@x#a#1", "schedd@x#1.0#1b"] {
+            assert!(!is_global(text), "{text}");
+        }
+    }
 }

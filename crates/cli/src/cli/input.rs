@@ -22,9 +22,10 @@ use crate::report::message_kinds::MessageKinds;
 use crate::report::{self, Color, counted, shortened};
 use classmate::internal::format::report::Fault;
 use classmate::internal::format::room::{Counted, Expanded, RATIO, Room};
-use classmate::{ClassAd, EvalOptions, Format, Reader, Report, Series};
+use classmate::{ClassAd, Diagnostic, EvalOptions, Format, Reader, Report, Series, Writer};
 use classmate_config::internal::config::BYTE_ORDER_MARK;
-use classmate_pool::internal::negotiate::directory::{AdInput, read_ads};
+use classmate_config::internal::config::slurm::SKIPPED_LINE;
+use classmate_pool::internal::negotiate::directory::{AdFileReport, AdInput, read_ads};
 
 /// A file of a pool's directory, if it has it.
 pub(super) fn own(pool: Option<&Path>, name: &str) -> Option<PathBuf> {
@@ -224,25 +225,51 @@ fn bar(size: u64, name: &str) -> ProgressBar {
 /// A reader of the ads of a file.
 pub(super) type OpenReader = Reader<Box<dyn BufRead + Send>>;
 
-/// A reader of the ads of a file, in a format if it is given; the name of the file, and the room for its ads.
+/// A reader of the ads of a file, in a format if it is given; the name of the file, and the room for its ads. A listing of
+/// Slurm is read as the ads of its jobs or nodes.
 pub(crate) fn ad_reader(
     path: &Path,
     from: Option<Format>,
     settings: &EvalOptions,
+    notes: &mut Notes,
 ) -> Result<(OpenReader, String, Room), Failure> {
-    let input = if from.is_some() { open(path)? } else { open_ads(path)? };
     let options = settings.parse_options();
-    let reader = match from {
-        Some(format) => Reader::new(input.reader, format, &options),
-        None => Reader::detect(input.reader, &options).map_err(|error| Failure::reading(&input.name, &error))?,
+    if let Some(format) = from {
+        let Input { reader, name, room, .. } = open(path)?;
+        return Ok((Reader::new(reader, format, &options), name, room));
+    }
+    let mut input = ad_input(path)?;
+    let failed = |error| Failure::reading(path.display(), &error);
+    // What arrives slowly is shown at once.
+    let is_stream = !std::fs::metadata(path).is_ok_and(|facts| facts.is_file());
+    let listing = input.listing(is_stream).map_err(failed)?;
+    let AdInput { mut reader, name, room } = input;
+    if let Some(listing) = listing {
+        let (ads, warnings) = listing.read(&name, reader).map_err(failed)?;
+        notes.warn_of_slurm(&warnings);
+        reader = Box::new(Cursor::new(written_ads(&ads).map_err(failed)?));
+    }
+    Ok((Reader::detect(reader, &options).map_err(|error| Failure::reading(&name, &error))?, name, room))
+}
+
+/// The text of some ads: in the long format, unless that does not hold all of them.
+pub(super) fn written_ads(ads: &[ClassAd]) -> std::io::Result<Vec<u8>> {
+    let text = |format| -> std::io::Result<_> {
+        let mut writer = Writer::new(Vec::new(), format);
+        let mut is_whole = true;
+        for ad in ads {
+            is_whole &= writer.write(ad)?.is_empty();
+        }
+        Ok((writer.finish()?, is_whole))
     };
-    Ok((reader, input.name, input.room))
+    let (long, is_whole) = text(Format::Long)?;
+    if is_whole { Ok(long) } else { Ok(text(Format::New)?.0) }
 }
 
 /// Reads all ads of a file, on all threads if it is of the long format.
 pub(crate) fn ads(path: &Path, settings: &EvalOptions, notes: &mut Notes) -> Result<Vec<ClassAd>, Failure> {
-    let (ads, (name, report)) = read_ads(ad_input(path)?, &settings.parse_options(), None, |ad, ()| ad)?;
-    notes.add(&name, report);
+    let (ads, file) = read_ads(ad_input(path)?, &settings.parse_options(), None, |ad, ()| ad)?;
+    notes.add_file(file);
     Ok(ads)
 }
 
@@ -260,7 +287,7 @@ fn open_ads(path: &Path) -> Result<Input, Failure> {
 
 /// Reads the Nth ad of a file, counted from 1.
 pub(crate) fn ad(path: &Path, at: u64, settings: &EvalOptions, notes: &mut Notes) -> Result<ClassAd, Failure> {
-    let (mut reader, name, _) = ad_reader(path, None, settings)?;
+    let (mut reader, name, _) = ad_reader(path, None, settings, notes)?;
     let mut seen = 0;
     for ad in reader.by_ref() {
         let ad = ad.map_err(|error| Failure::reading(&name, &error))?;
@@ -315,6 +342,23 @@ impl Notes {
     pub(crate) fn add(&mut self, name: &str, report: Report) {
         self.advertise(report.unmeasured.iter().copied());
         self.files.push((name.to_owned(), report));
+    }
+
+    /// Remembers what was found in a file of ads.
+    pub(crate) fn add_file(&mut self, file: AdFileReport) {
+        self.warn_of_slurm(&file.warnings);
+        self.add(&file.name, file.report);
+    }
+
+    /// Remembers warnings about Slurm's files.
+    pub(super) fn warn_of_slurm(&mut self, warnings: &[Diagnostic]) {
+        if warnings.iter().any(|warning| warning.code == SKIPPED_LINE) {
+            self.skipped();
+        }
+        self.warn_by_kind(warnings.iter().map(|warning| {
+            let help = warning.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
+            warning.to_line() + &help
+        }));
     }
 
     /// Adds the messages of another part of the input.

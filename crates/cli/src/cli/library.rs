@@ -156,6 +156,8 @@ pub fn test(files: &[PathBuf], only: Option<&str>, coverage: bool) -> Result<(Js
 pub struct AdFile {
     reader: OpenReader,
     name: String,
+    /// What was found when it was opened.
+    notes: Notes,
 }
 
 impl AdFile {
@@ -165,15 +167,16 @@ impl AdFile {
     /// A file that cannot be read.
     pub fn open(path: &Path, settings: &EvalOptions) -> Result<Self, Failure> {
         input::hide_progress();
-        let (reader, name, _) = input::ad_reader(path, None, settings)?;
-        Ok(Self { reader, name })
+        let mut notes = Notes::default();
+        let (reader, name, _) = input::ad_reader(path, None, settings, &mut notes)?;
+        Ok(Self { reader, name, notes })
     }
 
     /// Messages about ads that were skipped so far.
     pub fn problems(&self) -> Vec<String> {
         let mut notes = Notes::default();
         notes.add(&self.name, self.reader.report().clone());
-        notes.lines(Color::Off)
+        [self.notes.lines(Color::Off), notes.lines(Color::Off)].concat()
     }
 }
 

@@ -169,8 +169,8 @@ impl PoolFiles {
         let submitters = submitters.filter(|_| submitted.is_none() || self.submitters.is_some());
         let files = AdFiles { slots, jobs, submitters };
         let PoolAds { slots, unkept, jobs, submitters, reports } = files.read(&config, kept, input::ad_input)?;
-        for (name, report) in reports {
-            notes.add(&name, report);
+        for file in reports {
+            notes.add_file(file);
         }
         if let Some(path) = of_slurm.filter(|_| !jobs.iter().any(|ad| ad.contains("ClusterId"))) {
             expect_jobs(&path)?;

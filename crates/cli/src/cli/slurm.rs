@@ -9,7 +9,7 @@ use crate::cli::settings::contents;
 use crate::cli::{Failure, language, words};
 use classmate::ClassAd;
 use classmate_config::internal::config::Disk;
-use classmate_config::internal::config::slurm::{Release, SKIPPED_LINE, TresWeights, read_qos, read_usage};
+use classmate_config::internal::config::slurm::{Release, TresWeights, read_qos, read_usage};
 use classmate_config::{Config, ConfigError, SlurmConf};
 use classmate_pool::JobId;
 use classmate_pool::internal::listing::node_ads;
@@ -184,13 +184,7 @@ impl SlurmArguments {
             first_look: self.first_look,
             release: self.release.or(release).unwrap_or_default(),
         };
-        if warnings.iter().any(|warning| warning.code == SKIPPED_LINE) {
-            notes.skipped();
-        }
-        notes.warn_by_kind(warnings.iter().map(|warning| {
-            let help = warning.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
-            warning.to_line() + &help
-        }));
+        notes.warn_of_slurm(&warnings);
         let files = SlurmFiles { conf, associations, usage, qos, options };
         let settings = SlurmSettings::new(files)
             .map_err(|errors| all_refused(&errors).err().unwrap_or_else(|| Failure::input("invalid associations")))?;

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use crate::cli::input::written_ads;
 use crate::cli::{Failure, input, language};
-use classmate::{ClassAd, Format, Writer};
+use classmate::ClassAd;
 use classmate_advice::internal::submit::{SubmitContext, is_submit, jobs};
 use classmate_config::ConfigError;
 use classmate_pool::Snapshot;
@@ -81,17 +82,8 @@ impl SubmitFile {
     /// The text of its job ads where nothing is known of a pool, and the name of the file.
     pub(super) fn into_ads(self) -> Result<(Vec<u8>, String), Failure> {
         let jobs = self.jobs(&context(None))?;
-        let text = |format| -> std::io::Result<_> {
-            let mut writer = Writer::new(Vec::new(), format);
-            let mut is_whole = true;
-            for job in &jobs {
-                is_whole &= writer.write(job)?.is_empty();
-            }
-            Ok((writer.finish()?, is_whole))
-        };
-        let written =
-            text(Format::Long).and_then(|(long, is_whole)| if is_whole { Ok(long) } else { Ok(text(Format::New)?.0) });
-        Ok((written.map_err(|error| Failure::reading(&self.name, &error))?, self.name))
+        let written = written_ads(&jobs).map_err(|error| Failure::reading(&self.name, &error))?;
+        Ok((written, self.name))
     }
 
     /// Adds its jobs to a pool, and their submitters. Returns the number of jobs.

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use classmate::internal::format::report::Report;
 use classmate::internal::format::room::Room;
 use classmate::internal::format::selection::{Chooser, Selection};
 use classmate::internal::name::Name;
-use classmate::{ParseOptions, Semantics};
+use classmate::{Diagnostic, ParseOptions, Semantics};
 use classmate_config::internal::config::disk::io_reason;
 use classmate_config::internal::config::user_map::user_maps;
 use classmate_config::internal::config::{BYTE_ORDER_MARK, Config, ConfigError, Disk};
@@ -78,8 +78,19 @@ pub struct PoolAds {
     pub jobs: Vec<ClassAd>,
     /// Submitter ads.
     pub submitters: Option<Vec<ClassAd>>,
-    /// The reports of the files by name: slots, jobs, submitters.
-    pub reports: Vec<(String, Report)>,
+    /// What was skipped in the files: slots, jobs, submitters.
+    pub reports: Vec<AdFileReport>,
+}
+
+/// A file of ads that was read to its end.
+#[derive(Debug, Clone, Default)]
+pub struct AdFileReport {
+    /// The name for messages.
+    pub name: String,
+    /// The ads, and what was skipped.
+    pub report: Report,
+    /// Warnings about a `slurm.conf`.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// An open file of ads.
@@ -90,6 +101,35 @@ pub struct AdInput {
     pub name: String,
     /// The room for its ads.
     pub room: Room,
+}
+
+/// Number of bytes that decide the kind of a file.
+const BEGINNING: u64 = 1 << 18;
+
+/// Number of lines that tell a listing of Slurm from ads, if the file is no `slurm.conf`.
+const FIRST_LINES: usize = 3;
+
+impl AdInput {
+    /// The kind of listing if the file is one of Slurm's. Looks at the first lines, or at a longer part of it; that may arrive
+    /// in small pieces.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn listing(&mut self, only_lines: bool) -> io::Result<Option<ListingFormat>> {
+        let mut start = Vec::new();
+        let reader: Box<dyn BufRead + Send> = std::mem::replace(&mut self.reader, Box::new(io::empty()));
+        let mut begin = reader.take(BEGINNING);
+        if only_lines {
+            for _ in 0..FIRST_LINES {
+                begin.read_until(b'\n', &mut start)?;
+            }
+        } else {
+            begin.read_to_end(&mut start)?;
+        }
+        let found = ListingFormat::detect(&start);
+        self.reader = Box::new(Cursor::new(start).chain(begin.into_inner()));
+        Ok(found)
+    }
 }
 
 /// A pool directory that was read.
@@ -164,7 +204,7 @@ impl Snapshot {
             config.read(&path.display().to_string(), &text, &Disk).map_err(LoadError::Config)?;
         }
         let (maps, odd) = user_maps(&config, "NEGOTIATOR", &Disk).map_err(LoadError::Config)?;
-        let mut warnings: Vec<String> = config.warnings().iter().map(classmate::Diagnostic::to_line).collect();
+        let mut warnings: Vec<String> = config.warnings().iter().map(Diagnostic::to_line).collect();
         warnings.extend(odd);
         let path = directory.join("Accountantnew.log");
         let log = if path.exists() {
@@ -185,6 +225,8 @@ impl Snapshot {
         let files =
             AdFiles { slots: Some(directory.join("slots.ads")), jobs: Some(directory.join("jobs.ads")), submitters };
         let PoolAds { slots, unkept, jobs, submitters, reports } = files.read(&config, SlotAttributes::All, open)?;
+        warnings.extend(reports.iter().flat_map(|file| &file.warnings).map(Diagnostic::to_line));
+        let reports = reports.into_iter().map(|file| (file.name, file.report)).collect();
         let maps = Arc::new(maps);
         let mut snapshot = Snapshot { config, slots, unkept, jobs, submitters, log, maps, ..Snapshot::default() };
         snapshot.now = snapshot.newest_time();
@@ -204,7 +246,7 @@ pub fn published_log<E: From<LoadError>>(
     if !path.exists() {
         return Ok(None);
     }
-    let (ads, (name, _)) = read_ads(open(path)?, options, None, |ad, ()| ad)?;
+    let (ads, AdFileReport { name, .. }) = read_ads(open(path)?, options, None, |ad, ()| ad)?;
     let unwritable = |error: Unwritable| LoadError::File { name, error: io::Error::other(error.to_string()) };
     Ok(Some(AccountantLog::of_ads(&ads).map_err(unwritable)?))
 }
@@ -278,21 +320,25 @@ impl AdFiles {
 /// # Errors
 /// A file that cannot be read to its end.
 pub fn read_ads<K: Default>(
-    AdInput { mut reader, name, room }: AdInput,
+    mut input: AdInput,
     options: &ParseOptions,
     selection: Option<&Arc<Selection>>,
     make: impl Fn(ClassAd, &mut K) -> ClassAd + Sync,
-) -> Result<(Vec<ClassAd>, (String, Report)), LoadError> {
-    let read = move || {
-        let start = reader.fill_buf()?;
-        if let Some(listing) = ListingFormat::detect(start) {
-            let ads = listing.read(reader)?;
+) -> Result<(Vec<ClassAd>, AdFileReport), LoadError> {
+    let listing = input.listing(false);
+    let AdInput { mut reader, name, room } = input;
+    let mut warnings = Vec::new();
+    let read = || {
+        if let Some(listing) = listing? {
+            let (ads, found) = listing.read(&name, reader)?;
+            warnings = found;
             ads.iter().try_for_each(|ad| room.keep(ad))?;
             let mut report = Report::default();
             report.ads = ads.len() as u64;
             let mut kept = K::default();
             return Ok((ads.into_iter().map(|ad| make(ad, &mut kept)).collect(), report));
         }
+        let start = reader.fill_buf()?;
         let first = start.iter().find(|byte| !byte.is_ascii_whitespace());
         // An attribute's name: no other format begins like this.
         if first.is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_') {
@@ -313,7 +359,7 @@ pub fn read_ads<K: Default>(
         Ok((ads, reader.report().clone()))
     };
     match read() {
-        Ok((ads, report)) => Ok((ads, (name, report))),
+        Ok((ads, report)) => Ok((ads, AdFileReport { name, report, warnings })),
         Err(error) => Err(LoadError::File { name, error }),
     }
 }
@@ -328,4 +374,27 @@ fn first_ads(input: AdInput, count: usize, options: &ParseOptions) -> Result<Vec
     let reader = Reader::detect(input.reader, options);
     let ads = reader.and_then(|mut reader| reader.by_ref().take(count).collect());
     ads.map_err(|error| LoadError::File { name: input.name, error })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The ads of a text that arrives byte by byte.
+    fn read_slowly(text: &str) -> Vec<ClassAd> {
+        let reader = Box::new(BufReader::with_capacity(1, Cursor::new(text.as_bytes().to_vec())));
+        let input = AdInput { reader, name: "slow".to_owned(), room: Room::default() };
+        read_ads(input, &ParseOptions::default(), None, |ad, ()| ad).unwrap().0
+    }
+
+    #[test]
+    fn a_file_that_arrives_in_small_pieces_is_of_the_same_kind() {
+        let jobs = read_slowly("JobId=7 JobName=a UserId=ann(1) JobState=PENDING Partition=p\n");
+        assert_eq!(jobs[0].eval_int("ClusterId"), Some(7));
+        let nodes = read_slowly("ClusterName=c\nNodeName=n[1-2] CPUs=4\n");
+        assert_eq!(nodes.len(), 2);
+        let ads = read_slowly("\nA = 1\nB = 2\n\nA = 3\n");
+        assert_eq!((ads.len(), ads[1].eval_int("A")), (2, Some(3)));
+        assert_eq!(read_slowly("{ \"A\": 1 }\n")[0].eval_int("A"), Some(1));
+    }
 }

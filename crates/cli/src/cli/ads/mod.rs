@@ -28,7 +28,7 @@ use classmate_wire::{AdType, Query};
 /// Convert, filter and project ads, from files or from a live pool.
 ///
 /// Reads files of any size and writes the ads that satisfy the constraint. The input format is detected from the first
-/// lines unless --from is given. Memory use is one ad plus all attribute names, unless --sort, --format text or --format csv needs
+/// lines unless --from is given; listings of Slurm are read as ads of its jobs or nodes. Memory use is one ad plus all attribute names, unless --sort, --format text or --format csv needs
 /// all ads; --unique adds 16 bytes per distinct output. With --pool, the daemons of a pool are asked for the ads, and apply
 /// the constraint and the projection themselves.
 #[derive(clap::Args, Debug)]
@@ -188,7 +188,7 @@ pub(super) fn run(arguments: &AdsArguments, streams: Streams) -> Result<(), Fail
         selection.key.is_some() || sink.seen.is_some() || matches!(sink.values, Some(Values::Table | Values::Csv));
     for path in &arguments.files {
         // A file that cannot be read does not keep the others from being read.
-        let (mut reader, name, room) = match input::ad_reader(path, arguments.from, &settings) {
+        let (mut reader, name, room) = match input::ad_reader(path, arguments.from, &settings, &mut notes) {
             Ok(opened) => opened,
             Err(failure) => {
                 unread.push(failure);

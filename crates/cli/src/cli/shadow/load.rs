@@ -161,8 +161,8 @@ impl RecordedLoad {
             let (options, mut notes) = (base.settings().parse_options(), Notes::default());
             let mut ads = Vec::new();
             for file in files? {
-                let (read, (name, report)) = read_ads(file, &options, None, |ad, ()| ad)?;
-                notes.add(&name, report);
+                let (read, file) = read_ads(file, &options, None, |ad, ()| ad)?;
+                notes.add_file(file);
                 ads.extend(read);
             }
             notes.lines(Color::Off).iter().for_each(|line| complain(line));
