@@ -1303,6 +1303,14 @@ fn attributes_that_requests_leave_out_are_of_the_slots_that_require_them() {
 }
 
 #[test]
+fn an_amount_of_disk_is_whole_in_a_unit_of_submit_files() {
+    // 15229609 KB are 14.5 GB, and 14 GB are 14680064 KB.
+    let found =
+        suggestions("RequestDisk = 2000000000; Requirements = true", "Requirements = TARGET.RequestDisk <= 15229609");
+    assert_eq!(found[0], "request_disk = 14 GB: 1 of 1 slot matches");
+}
+
+#[test]
 fn what_the_negotiator_sets_is_not_proposed() {
     let slot = ad("[Name = \"s\"; Requirements = TARGET.SubmitterGroup == \"phys\" || TARGET.Dept == \"phys\"]");
     let (_, found) = explained(&ad("[Dept = \"chem\"; Requirements = true]"), vec![slot]);

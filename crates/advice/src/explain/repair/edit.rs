@@ -111,6 +111,30 @@ impl Edit {
         format!("{:#}", self.after)
     }
 
+    /// The same with an amount of disk that is nearly as large, and whole in GB or in MB: the larger unit first.
+    pub(crate) fn in_larger_units(&self) -> Vec<Self> {
+        /// The amount changes by at most one part of so many.
+        const MOST: i64 = 20;
+        /// KB in a unit.
+        const UNITS: [i64; 2] = [1 << 20, 1 << 10];
+        let units = if self.name.folded() == b"requestdisk" { &UNITS[..] } else { &[] };
+        let (Some((&Literal::Int(amount), bound)), None) = (self.value(), &self.part) else { return Vec::new() };
+        let rounded = |unit: &i64| {
+            let over = amount.rem_euclid(*unit);
+            match bound {
+                _ if over == 0 => None,
+                Bound::AtMost => amount.checked_sub(over),
+                Bound::AtLeast => amount.checked_add(unit - over),
+                Bound::Any | Bound::Exactly => None,
+            }
+        };
+        let is_near = |other: &i64| *other > 0 && amount.abs_diff(*other) <= (amount / MOST).unsigned_abs();
+        // What is whole in a unit already is written in it.
+        let larger = units.iter().take_while(|unit| amount % **unit != 0);
+        let amounts = larger.filter_map(rounded).filter(is_near);
+        amounts.map(|other| Self::value_of(self.name, bound, Literal::Int(other))).collect()
+    }
+
     pub(crate) fn change(&self, job: &ClassAd) -> Change {
         let (before, after) = match &self.part {
             None => {
@@ -203,4 +227,28 @@ pub(crate) fn comparison(tree: &Tree, id: NodeId) -> Option<(BinaryOp, NodeId, N
         _ => return None,
     };
     Some((op, left, right))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(name: &str, bound: Bound, amount: i64) -> Vec<String> {
+        let edit = Edit::value_of(Name::new(name), bound, Literal::Int(amount));
+        edit.in_larger_units().iter().map(Edit::written).collect()
+    }
+
+    /// 15229609 KB are 14.5 GB: 14 GB are 14680064 KB, 3.6 % less, and 14872 MB are 15228928 KB.
+    #[test]
+    fn amounts_are_whole_in_a_unit_that_is_not_much_less_or_more() {
+        assert_eq!(written("RequestDisk", Bound::AtMost, 15_229_609), ["14680064", "15228928"]);
+        // 2.6 GB: 2 GB are too much less. 2708 MB are 2772992 KB, 2709 MB are 2774016 KB.
+        assert_eq!(written("RequestDisk", Bound::AtMost, 2_773_220), ["2772992"]);
+        assert_eq!(written("RequestDisk", Bound::AtLeast, 2_773_220), ["2774016"]);
+        // Whole in MB, and not in GB.
+        assert_eq!(written("RequestDisk", Bound::AtMost, 20_480), [""; 0]);
+        assert_eq!(written("RequestDisk", Bound::AtMost, 2047), [""; 0]);
+        assert_eq!(written("RequestDisk", Bound::Exactly, 15_229_609), [""; 0]);
+        assert_eq!(written("RequestMemory", Bound::AtMost, 15_229_609), [""; 0]);
+    }
 }

@@ -210,6 +210,18 @@ fn of_edits(
             (edits, after, effect) = (fewer, less, found);
         }
     }
+    for at in 0..edits.len() {
+        // What a person would write, if as many slots match then.
+        for written in edits[at].in_larger_units() {
+            let mut other = edits.clone();
+            other[at] = written;
+            let does = |found: &Effect| found.won.len() >= effect.won.len() && found.lost <= effect.lost;
+            if let Some((ad, found)) = tried(&other).filter(|(_, found)| does(found)) {
+                (edits, after, effect) = (other, ad, found);
+                break;
+            }
+        }
+    }
     if is_known(&edits) {
         return None;
     }
