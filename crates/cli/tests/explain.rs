@@ -1302,6 +1302,27 @@ fn attributes_that_requests_leave_out_are_of_the_slots_that_require_them() {
     assert!(names.contains(&Name::new("Dept")) && !names.contains(&Name::new("SubmitterUserPrio")), "{names:?}");
 }
 
+/// The text tells no change of a job that is held, and JSON says of each that it does not help.
+#[test]
+fn changes_of_a_job_that_something_else_keeps_idle_do_not_help() {
+    let job = |status: i64, more: &str| {
+        ad(&format!(
+            "[ClusterId = 1; ProcId = 0; JobStatus = {status}; JobUniverse = 5; Owner = \"a\"; User = \"a@x\"; RequestCpus = 1; \
+             RequestMemory = 200; {more}Requirements = TARGET.Memory >= RequestMemory]"
+        ))
+    };
+    let helps = |job: ClassAd, config: &str| -> Vec<bool> {
+        let slot = ad("[Name = \"s\"; State = \"Unclaimed\"; Cpus = 1; Memory = 100; Requirements = true]");
+        let config = Config::parse("c", config.as_bytes()).unwrap();
+        let snapshot = Snapshot { slots: vec![slot], jobs: vec![job], config, ..Snapshot::default() };
+        explained_in_cycle(&snapshot, "1.0").suggestions.iter().map(|one| one.helps).collect()
+    };
+    let all = |found: Vec<bool>, helps: bool| !found.is_empty() && found.iter().all(|one| *one == helps);
+    assert!(all(helps(job(1, ""), ""), true));
+    assert!(all(helps(job(5, ""), ""), false));
+    assert!(all(helps(job(1, ""), "NEGOTIATOR_JOB_CONSTRAINT = false"), false));
+}
+
 #[test]
 fn an_amount_of_disk_is_whole_in_a_unit_of_submit_files() {
     // 15229609 KB are 14.5 GB, and 14 GB are 14680064 KB.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::explain::causes::{self, Cause};
+use crate::explain::causes::{self, Cause, Reason};
 use crate::explain::clauses::{Clause, counted};
 use crate::explain::cycle::order::ServiceOrder;
 use crate::explain::cycle::pre_cycle::PARTITION;
@@ -72,6 +72,23 @@ pub struct Explanation {
     pub cycle: Option<CycleTrace>,
 }
 
+impl Explanation {
+    /// Marks the suggestions that can help, by the first cause.
+    pub(super) fn judge_suggestions(&mut self) {
+        let first = self.causes.first().map(|cause| cause.reason);
+        for one in &mut self.suggestions {
+            one.helps = match first {
+                // A job that matches slots gets one if it matches another that is left.
+                Some(Reason::Taken | Reason::PreemptionRequirements | Reason::Rank | Reason::NotLookedAt) => {
+                    one.unclaimed > 0
+                }
+                Some(Reason::NeverTrue | Reason::NotTogether | Reason::Unsatisfied | Reason::Refused) | None => true,
+                _ => false,
+            };
+        }
+    }
+}
+
 impl JobView<'_> {
     /// The explanation without a cycle.
     pub fn explanation(&self, id: String, submitter: String) -> Explanation {
@@ -97,7 +114,7 @@ impl JobView<'_> {
             suggestions.retain(|tried| !tried.suggestion.changes.iter().any(is_added));
         }
         let (causes, others) = causes::of_match(self);
-        Explanation {
+        let mut found = Explanation {
             job: id,
             submitter,
             causes,
@@ -115,7 +132,9 @@ impl JobView<'_> {
             suggestions: suggestions.into_iter().map(|tried| tried.suggestion).collect(),
             settings: Vec::new(),
             cycle: None,
-        }
+        };
+        found.judge_suggestions();
+        found
     }
 
     /// Slots of a policy, and what they say of the job.

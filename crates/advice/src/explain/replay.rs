@@ -184,6 +184,7 @@ impl<'j> BeforeCycle<'j> {
         for equal in explanation.suggestions.chunk_by_mut(is_equal) {
             equal.sort_by_key(|one| std::cmp::Reverse(one.unclaimed));
         }
+        explanation.judge_suggestions();
         explanation.cycle = Some(story);
         explanation
     }
@@ -253,8 +254,10 @@ mod tests {
                 matched += usize::from(story.matched.is_some());
                 preempting += usize::from(!story.preemption.is_empty());
                 // Without the cycle the slots are explained in the same way.
-                let alone = explained(false);
-                whole.suggestions.iter_mut().for_each(|one| one.unclaimed = 0);
+                let mut alone = explained(false);
+                for one in whole.suggestions.iter_mut().chain(&mut alone.suggestions) {
+                    (one.unclaimed, one.helps) = (0, true);
+                }
                 assert_eq!(
                     (alone.clauses, alone.policies, alone.suggestions),
                     (whole.clauses, whole.policies, whole.suggestions)

@@ -172,13 +172,7 @@ pub fn write(out: &mut impl Screen, found: &Explanation, parts: &ShownParts, col
         format!("{} {} other conditions", counted(found.others as u64, "slot"), verb(found.others, "fails", "fail"))
     });
     let folded: Vec<String> = others.into_iter().chain(always).collect();
-    // A job that matches slots gets one if it matches another that is left.
-    let helps = |one: &&Suggestion| match first {
-        Some(Reason::Taken | Reason::PreemptionRequirements | Reason::Rank | Reason::NotLookedAt) => one.unclaimed > 0,
-        Some(Reason::NeverTrue | Reason::NotTogether | Reason::Unsatisfied | Reason::Refused) | None => true,
-        _ => false,
-    };
-    let mut suggestions = suggestions(found, found.suggestions.iter().filter(helps), color);
+    let mut suggestions = suggestions(found, found.suggestions.iter().filter(|one| one.helps), color);
     suggestions.extend(remedy(found, color));
     let lines = SummaryLines {
         status: format!("Job {job} of {submitter}{state}: {matching}{unclaimed}"),

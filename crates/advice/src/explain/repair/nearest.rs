@@ -234,7 +234,7 @@ fn of_edits(
         edit.of == Changed::Constant || scope.eval_attr(edit.name).is_ok_and(|now| now.as_number().is_some())
     };
     let is_limit = |edit: &Edit| matches!(edit.value(), Some((_, Bound::AtMost | Bound::AtLeast))) && is_number(edit);
-    let suggestion = Suggestion { changes, slots, won, lost, unclaimed: 0, won_slots, example };
+    let suggestion = Suggestion { changes, slots, won, lost, unclaimed: 0, helps: true, won_slots, example };
     Some(TestedChange { suggestion, weight, after, is_step: edits.iter().any(is_limit) })
 }
 

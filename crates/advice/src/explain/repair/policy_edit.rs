@@ -272,7 +272,8 @@ fn rewritten(view: &JobView<'_>, failure: &FailureClass, all: &[ConditionEdit<'_
         }
     }
     let example = view.pool.of_slots[first].name.clone();
-    let suggestion = Suggestion { changes, slots: won, won, lost: 0, unclaimed: 0, won_slots: Vec::new(), example };
+    let suggestion =
+        Suggestion { changes, slots: won, won, lost: 0, unclaimed: 0, helps: true, won_slots: Vec::new(), example };
     Some(TestedChange { suggestion, weight: all.len(), after: with(first), is_step: false })
 }
 

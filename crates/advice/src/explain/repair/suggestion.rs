@@ -49,6 +49,8 @@ pub struct Suggestion {
     /// Slots of those that are won and that are unclaimed after the cycle; 0 if no cycle was run, or if the policy of slots
     /// changes.
     pub unclaimed: usize,
+    /// True if the change can help: false if something else keeps the job idle, whatever slots match, or if it gets a slot.
+    pub helps: bool,
     /// The slots that are won, by their places in the pool; none if the policy of slots changes.
     #[serde(skip)]
     pub(crate) won_slots: Vec<u32>,
