@@ -1,7 +1,6 @@
 //! `classmate match --job FILE --slots FILE`
 
 use std::path::PathBuf;
-use std::rc::Rc;
 
 use clap::ValueEnum;
 use serde::{Serialize, Serializer};
@@ -115,33 +114,67 @@ pub(super) fn run(arguments: &MatchArguments, streams: Streams) -> Result<(), Fa
     if arguments.pairs == Pairs::None {
         return print_result(form, &Reply { schema: "match/1", result: &found, rows: &found.jobs }, |_| Ok(()));
     }
-    print_result(form, &Reply { schema: "match/1", result: &found, rows: &found.pairs }, |_| Ok(()))
-}
-
-/// A name that is shared by the rows of a job or a slot.
-fn shared<S: Serializer>(name: &Rc<str>, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(name)
+    print_result(form, &Reply { schema: "match/1", result: &found, rows: found.rows() }, |_| Ok(()))
 }
 
 /// A pair as it is listed.
-#[derive(Serialize)]
-struct PairRow {
-    #[serde(serialize_with = "shared")]
-    job: Rc<str>,
-    #[serde(serialize_with = "shared")]
-    slot: Rc<str>,
-    job_accepts: &'static str,
-    slot_accepts: &'static str,
+#[derive(Clone, Serialize)]
+struct PairRow<'m> {
+    job: &'m str,
+    slot: &'m str,
+    job_accepts: Verdict,
+    slot_accepts: Verdict,
     #[serde(rename = "match")]
     matches: bool,
     rank: f64,
 }
 
+/// A pair that is listed, by the numbers of its job and its slot: there may be millions.
+struct ListedPair {
+    job: u32,
+    slot: u32,
+    job_accepts: Verdict,
+    slot_accepts: Verdict,
+    rank: f64,
+}
+
+/// The meaning of evaluated Requirements.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Verdict {
+    Yes,
+    No,
+    Undefined,
+    Error,
+    Failed,
+}
+
+impl Verdict {
+    fn of(outcome: &Result<Value, EvalError>) -> Self {
+        match outcome {
+            Err(_) => Verdict::Failed,
+            Ok(value) if value.as_condition() == Some(true) => Verdict::Yes,
+            Ok(value) if value.is_undefined() => Verdict::Undefined,
+            Ok(value) if value.as_condition().is_none() => Verdict::Error,
+            Ok(_) => Verdict::No,
+        }
+    }
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Verdict::Yes => "yes",
+            Verdict::No => "no",
+            Verdict::Undefined => "undefined",
+            Verdict::Error => "error",
+            Verdict::Failed => "failed",
+        }
+    }
+}
+
 /// The counts of a job.
 #[derive(Serialize)]
 struct JobRow {
-    #[serde(serialize_with = "shared")]
-    job: Rc<str>,
+    job: String,
     slots: usize,
     accepted_by_job: usize,
     accepting_job: usize,
@@ -149,10 +182,29 @@ struct JobRow {
 }
 
 /// Everything that is listed.
-#[derive(Serialize)]
 struct Matching {
-    pairs: Vec<PairRow>,
+    pairs: Vec<ListedPair>,
     jobs: Vec<JobRow>,
+    /// The names of the slots.
+    slots: Vec<String>,
+}
+
+impl Serialize for Matching {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Listed<'m, P: Fn() -> I, I: Iterator<Item = PairRow<'m>>> {
+            #[serde(serialize_with = "one_by_one")]
+            pairs: P,
+            jobs: &'m [JobRow],
+        }
+        fn one_by_one<S: Serializer, I: Iterator<Item: Serialize>>(
+            rows: &impl Fn() -> I,
+            serializer: S,
+        ) -> Result<S::Ok, S::Error> {
+            serializer.collect_seq(rows())
+        }
+        Listed { pairs: || self.rows(), jobs: &self.jobs }.serialize(serializer)
+    }
 }
 
 /// Pairs that are evaluated before they are counted.
@@ -160,8 +212,8 @@ const PAIRS_AT_ONCE: usize = 1 << 16;
 
 impl Matching {
     fn of(jobs: &[ClassAd], slots: &[ClassAd], listed: Pairs, settings: &EvalOptions) -> Self {
-        let names: Vec<Rc<str>> = slots.iter().enumerate().map(|(at, ad)| slot_name(ad, at).into()).collect();
-        let mut found = Matching { pairs: Vec::new(), jobs: Vec::with_capacity(jobs.len()) };
+        let names = slots.iter().enumerate().map(|(at, ad)| slot_name(ad, at)).collect();
+        let mut found = Matching { pairs: Vec::new(), jobs: Vec::with_capacity(jobs.len()), slots: names };
         // Some jobs at once, so that threads have work even if there are few slots.
         let at_once = PAIRS_AT_ONCE.div_ceil(slots.len().max(1));
         let parts = jobs.chunks(at_once).flat_map(|jobs| {
@@ -171,47 +223,55 @@ impl Matching {
             (0..jobs.len()).map(of_job).collect::<Vec<_>>()
         });
         for (at, (job, pairs)) in jobs.iter().zip(parts).enumerate() {
-            let name: Rc<str> = job_name(job, at).into();
             let count = |holds: &dyn Fn(&Pair) -> bool| pairs.iter().filter(|pair| holds(pair)).count();
             found.jobs.push(JobRow {
-                job: Rc::clone(&name),
+                job: job_name(job, at),
                 slots: slots.len(),
                 accepted_by_job: count(&|pair| is_true(&pair.job)),
                 accepting_job: count(&|pair| is_true(&pair.slot)),
                 matching: count(&Pair::matches),
             });
-            let shown = pairs.iter().zip(&names).filter(|(pair, _)| match listed {
+            let shown = (0_u32..).zip(&pairs).filter(|(_, pair)| match listed {
                 Pairs::All => true,
                 Pairs::Matches => pair.matches(),
                 Pairs::None => false,
             });
-            found.pairs.extend(shown.map(|(pair, slot)| PairRow {
-                job: Rc::clone(&name),
-                slot: Rc::clone(slot),
-                job_accepts: verdict(&pair.job),
-                slot_accepts: verdict(&pair.slot),
-                matches: pair.matches(),
+            found.pairs.extend(shown.map(|(slot, pair)| ListedPair {
+                job: at as u32,
+                slot,
+                job_accepts: Verdict::of(&pair.job),
+                slot_accepts: Verdict::of(&pair.slot),
                 rank: pair.rank,
             }));
         }
         found
     }
 
+    /// The pairs, with their names.
+    fn rows(&self) -> impl Iterator<Item = PairRow<'_>> + Clone {
+        self.pairs.iter().map(|pair| {
+            let ListedPair { job, slot, job_accepts, slot_accepts, rank } = *pair;
+            let (job, slot) = (&*self.jobs[job as usize].job, &*self.slots[slot as usize]);
+            let matches = [job_accepts, slot_accepts] == [Verdict::Yes; 2];
+            PairRow { job, slot, job_accepts, slot_accepts, matches, rank }
+        })
+    }
+
     fn write(&self, out: &mut impl Screen, listed: Pairs, color: Color) -> std::io::Result<()> {
         if listed != Pairs::None {
-            let mut table = Table::new(["JOB", "SLOT", "JOB ACCEPTS", "SLOT ACCEPTS", "MATCH", "RANK"], &[]);
-            for pair in &self.pairs {
+            let table = Table::new(["JOB", "SLOT", "JOB ACCEPTS", "SLOT ACCEPTS", "MATCH", "RANK"], &[]);
+            let cells = |pair: PairRow<'_>| {
                 let both = if pair.matches { "yes" } else { "no" };
-                let rank = pair.rank.to_string();
-                table.row([&*pair.job, &*pair.slot, pair.job_accepts, pair.slot_accepts, both, &rank]);
-            }
-            table.write(out, color)?;
+                let accepts = [pair.job_accepts, pair.slot_accepts].map(Verdict::as_str);
+                [pair.job, pair.slot, accepts[0], accepts[1], both, &pair.rank.to_string()].map(str::to_owned)
+            };
+            table.write_made(out, self.rows().map(cells), color)?;
             writeln!(out)?;
         }
         let mut counts = Table::new([""; 2], &[]);
         for job in &self.jobs {
             counts.row([
-                job.job.to_string(),
+                job.job.clone(),
                 format!(
                     "{}: {} accepted by the job, {} {} the job, {} {}",
                     counted(job.slots as u64, "slot"),
@@ -224,17 +284,6 @@ impl Matching {
             ]);
         }
         counts.write_rows(out)
-    }
-}
-
-/// The meaning of evaluated Requirements.
-fn verdict(outcome: &Result<Value, EvalError>) -> &'static str {
-    match outcome {
-        Err(_) => "failed",
-        Ok(value) if value.as_condition() == Some(true) => "yes",
-        Ok(value) if value.is_undefined() => "undefined",
-        Ok(value) if value.as_condition().is_none() => "error",
-        Ok(_) => "no",
     }
 }
 

@@ -121,12 +121,12 @@ pub(crate) fn print(mut out: Out, write: impl FnOnce(&mut Out) -> io::Result<()>
     written(write(&mut out).and_then(|()| out.flush()))
 }
 
-/// A result for programs: the name and version of its schema, the result, and its rows.
-pub(crate) struct Reply<'a, R, T> {
+/// A result for programs: the name and version of its schema, the result, and its rows, which may be made as they are written.
+pub(crate) struct Reply<'a, R, I> {
     /// The file `docs/schemas/NAME.json` and its version, `NAME/1`.
     pub(crate) schema: &'static str,
     pub(crate) result: &'a R,
-    pub(crate) rows: &'a [T],
+    pub(crate) rows: I,
 }
 
 /// A result with its schema.
@@ -138,9 +138,9 @@ struct Tagged<'a, R> {
 }
 
 /// Prints a result in a format for programs, or as text.
-pub(crate) fn print_result<R: Serialize, T: Serialize>(
+pub(crate) fn print_result<R: Serialize, I: IntoIterator<Item: Serialize> + Clone>(
     form: Form,
-    answer: &Reply<'_, R, T>,
+    answer: &Reply<'_, R, I>,
     text: impl FnOnce(&mut Out) -> io::Result<()>,
 ) -> Result<(), Failure> {
     match form {
@@ -148,12 +148,12 @@ pub(crate) fn print_result<R: Serialize, T: Serialize>(
             print(raw_output(), |out| write_json(out, &Tagged { schema: answer.schema, result: answer.result }))
         }
         Form::JsonLines => print(raw_output(), |out| {
-            answer.rows.iter().try_for_each(|row| {
-                serde_json::to_writer(JsonText(&mut *out), row)?;
+            answer.rows.clone().into_iter().try_for_each(|row| {
+                serde_json::to_writer(JsonText(&mut *out), &row)?;
                 writeln!(out)
             })
         }),
-        Form::Csv => print(raw_output(), |out| write_csv(out, answer.rows)),
+        Form::Csv => print(raw_output(), |out| write_csv(out, &answer.rows)),
         _ => print(text_output(), text),
     }
 }
@@ -192,17 +192,21 @@ impl<W: Write> Write for JsonText<W> {
 }
 
 /// Writes rows as comma-separated values: objects in them become columns of their own (`slots.considered`), lists one text.
-fn write_csv<T: Serialize>(out: &mut impl Write, rows: &[T]) -> io::Result<()> {
+fn write_csv<I: IntoIterator<Item: Serialize> + Clone>(out: &mut impl Write, rows: &I) -> io::Result<()> {
     let mut headings: indexmap::IndexSet<String> = indexmap::IndexSet::new();
-    for row in rows {
-        headings.extend(cells(row)?.into_iter().map(|(name, _)| name));
+    for row in rows.clone() {
+        for (name, _) in cells(&row)? {
+            if !headings.contains(&name) {
+                headings.insert(name);
+            }
+        }
     }
     if headings.is_empty() {
         return Ok(());
     }
     csv_line(out, headings.iter().map(String::as_str))?;
-    for row in rows {
-        let cells: std::collections::HashMap<String, String> = cells(row)?.into_iter().collect();
+    for row in rows.clone() {
+        let cells: std::collections::HashMap<String, String> = cells(&row)?.into_iter().collect();
         csv_line(out, headings.iter().map(|name| cells.get(name).map_or("", String::as_str)))?;
     }
     Ok(())
@@ -296,7 +300,7 @@ mod tests {
 
     fn csv(rows: &[Json]) -> String {
         let mut out = Vec::new();
-        write_csv(&mut out, rows).unwrap();
+        write_csv(&mut out, &rows).unwrap();
         String::from_utf8(out).unwrap()
     }
 

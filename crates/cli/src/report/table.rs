@@ -131,6 +131,12 @@ impl Table {
     /// ```
     pub fn write(&self, out: &mut impl Screen, color: Color) -> io::Result<()> {
         let drawn = out.width().map_or_else(|| self.widths(), |width| self.fitted(width));
+        self.draw_headings(out, &drawn, color)?;
+        self.draw_rows(out, &drawn)?;
+        self.draw_end(out, &drawn)
+    }
+
+    fn draw_headings(&self, out: &mut impl Write, drawn: &[Drawn], color: Color) -> io::Result<()> {
         let headings: Vec<Vec<&str>> =
             drawn.iter().map(|&(at, width)| wrapped(&self.columns[at].heading, width)).collect();
         let lines = headings.iter().map(Vec::len).max().unwrap_or(0);
@@ -139,10 +145,14 @@ impl Table {
             let above = lines - heading.len();
             std::iter::repeat_n("", above).chain(heading).collect()
         });
-        for line in self.lines(&drawn, &headings.collect::<Vec<_>>()) {
+        for line in self.lines(drawn, &headings.collect::<Vec<_>>()) {
             writeln!(out, "{}", styled(&line, "1", color))?;
         }
-        self.draw_rows(out, &drawn)?;
+        Ok(())
+    }
+
+    /// Names the columns that are left out.
+    fn draw_end(&self, out: &mut impl Write, drawn: &[Drawn]) -> io::Result<()> {
         let is_drawn = |at: usize| drawn.iter().any(|(drawn, _)| *drawn == at);
         let hidden: Vec<&str> =
             (0..self.columns.len()).filter(|at| !is_drawn(*at)).map(|at| self.columns[at].heading.as_str()).collect();
@@ -150,6 +160,44 @@ impl Table {
             return Ok(());
         }
         writeln!(out, "not shown in this width: {}", hidden.join(", "))
+    }
+
+    /// Writes the headings of this table, which has no rows, and rows that are made twice: to measure them, and to write them.
+    /// Takes no more memory for more of them.
+    ///
+    /// # Errors
+    /// The output cannot be written.
+    pub fn write_made<R: IntoIterator<Item: AsRef<str>>>(
+        mut self,
+        out: &mut impl Screen,
+        rows: impl IntoIterator<Item = R> + Clone,
+        color: Color,
+    ) -> io::Result<()> {
+        // Of each column the cells that decide its width.
+        let mut widest: Vec<[(usize, String); 3]> = self.columns.iter().map(|_| Default::default()).collect();
+        for row in rows.clone() {
+            for (cell, known) in row.into_iter().zip(&mut widest) {
+                let cell = escaped(cell.as_ref());
+                let measures = [cell.width(), longest_piece(&cell), usize::from(cell.trim().contains(' '))];
+                for ((most, text), measure) in known.iter_mut().zip(measures) {
+                    if measure > *most {
+                        (*most, *text) = (measure, cell.to_string());
+                    }
+                }
+            }
+        }
+        for at in 0..3 {
+            self.rows.push(widest.iter().map(|column| column[at].1.clone()).collect());
+        }
+        let drawn = out.width().map_or_else(|| self.widths(), |width| self.fitted(width));
+        self.rows.clear();
+        self.draw_headings(out, &drawn, color)?;
+        for row in rows {
+            self.row(row);
+            self.draw_rows(out, &drawn)?;
+            self.rows.clear();
+        }
+        self.draw_end(out, &drawn)
     }
 
     /// Writes the rows without the headings.
@@ -317,6 +365,31 @@ mod tests {
         let without = "            IN\nGROUP      USE  WHY\nchemistry   12  quota reached and its\n                parent does \
                        not accept\n                surplus\nnot shown in this width: ORDER\n";
         assert_eq!(drawn(&sample(), 40), without);
+    }
+
+    #[test]
+    fn rows_that_are_made_are_drawn_as_those_that_are_kept() {
+        let rows = [
+            ["chemistry", "12", "1", "quota reached and its parent does not accept surplus"],
+            ["物理", "3", "20", "short"],
+            ["b", "123456789", "", "one,averylongwordwithoutblanks"],
+        ];
+        let empty = || {
+            let mut table = sample();
+            table.rows.clear();
+            table
+        };
+        for width in 10..90 {
+            let mut kept = empty();
+            for row in &rows {
+                kept.row(row);
+            }
+            let mut out = Vec::new();
+            let mut folded = Folded::new(&mut out, Some(width));
+            empty().write_made(&mut folded, rows.iter(), Color::Off).unwrap();
+            folded.flush().unwrap();
+            assert_eq!(String::from_utf8(out).unwrap(), drawn(&kept, width), "{width}");
+        }
     }
 
     #[test]
