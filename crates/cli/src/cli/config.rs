@@ -228,6 +228,9 @@ fn checked(arguments: &Check, streams: Streams) -> Result<ExitCode, Failure> {
             writeln!(out, "{}\n", own(&render(diagnostic, &sources, streams.out)))?;
         }
         kinds.rest().iter().try_for_each(|note| writeln!(out, "{note}\n"))?;
+        if !kinds.rest().is_empty() {
+            writeln!(out, "note: `--format json` lists all messages\n")?;
+        }
         writeln!(out, "{}, {}", counted(errors, "error"), counted(warnings, "warning"))
     };
     if arguments.output.format == Form::Text {

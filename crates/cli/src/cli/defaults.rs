@@ -105,7 +105,8 @@ impl Defaults {
             more.push(format!("--semantics={semantics}").into());
         }
         let (before, after) = arguments.split_at(place + 1);
-        let mut whole = [before, &more, after].concat();
+        let general = self.general_options(command, arguments)?;
+        let mut whole = [&before[..place], &general, &before[place..], &more, after].concat();
         let error = match parse(&whole) {
             Ok(matches) => return Ok(matches),
             Err(error) => error,
@@ -115,7 +116,7 @@ impl Defaults {
         if let Some(pool) = self.pool.as_ref().filter(|_| takes_pool)
             && error.kind() == ErrorKind::MissingRequiredArgument
         {
-            whole.insert(place + 1, pool.into());
+            whole.insert(place + 1 + general.len(), pool.into());
             return parse(&whole).map_err(|error| misused(&error));
         }
         Err(misused(&error))
@@ -138,6 +139,24 @@ impl Defaults {
             Some(name) => Err(wrong("options", name, format!("no subcommand has the option `--{name}`"))),
             None => Ok(()),
         }
+    }
+
+    /// The options of the command itself that are not given.
+    fn general_options(&self, command: &Command, given: &[OsString]) -> Result<Vec<OsString>, Failure> {
+        let own = |name: &str| command.get_arguments().any(|one| names(one).iter().any(|own| own == name));
+        let is_given = |name: &str| {
+            let flag = format!("--{name}");
+            let is_it = |one: &OsString| one.to_str().is_some_and(|one| one.split('=').next() == Some(flag.as_str()));
+            given.iter().any(is_it)
+        };
+        let mut options = Vec::new();
+        for (name, value) in self.options.iter().filter(|(name, _)| own(name) && !is_given(name)) {
+            options.extend(
+                spelled(name, value)
+                    .map_err(|message| Failure::input(format!("`{}`: {message}", self.path.display())))?,
+            );
+        }
+        Ok(options)
     }
 
     /// The options of a subcommand that are not given.
@@ -238,17 +257,34 @@ fn subcommand_place(arguments: &[OsString]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn shown(file: &str, line: &str) -> Result<String, String> {
+    fn parsed(file: &str, line: &str) -> Result<ArgMatches, String> {
         let pool = clap::Arg::new("pool").required(true);
         let option = |name: &'static str| clap::Arg::new(name).long(name);
         let explain = Command::new("explain").arg(pool).args([option("job"), option("format")]);
-        let command = Command::new("classmate").arg(clap::Arg::new("color").long("color")).subcommand(explain);
+        let command = Command::new("classmate").arg(option("color").global(true)).subcommand(explain);
         let defaults = Defaults::parse("/etc/classmate.toml".into(), file).map_err(|failure| failure.shown())?;
         let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-        let matches = defaults.matches(&command, &arguments).map_err(|failure| failure.shown())?;
+        defaults.matches(&command, &arguments).map_err(|failure| failure.shown())
+    }
+
+    fn shown(file: &str, line: &str) -> Result<String, String> {
+        let matches = parsed(file, line)?;
         let (_, matches) = matches.subcommand().ok_or("no subcommand")?;
         let value = |name: &str| matches.get_one::<String>(name).cloned().unwrap_or_default();
         Ok([value("pool"), value("job"), value("format")].join(" "))
+    }
+
+    #[test]
+    fn options_of_all_commands_are_set_and_given_ones_come_first() {
+        let color = |line: &str| {
+            let matches = parsed("pool = 'pool'\n[options]\ncolor = 'never'", line).unwrap();
+            matches.get_one::<String>("color").cloned().unwrap_or_default()
+        };
+        assert_eq!(color("classmate explain x"), "never");
+        assert_eq!(color("classmate explain"), "never");
+        assert_eq!(color("classmate --color always explain"), "always");
+        assert_eq!(color("classmate --color=always explain x"), "always");
+        assert_eq!(color("classmate explain x --color auto"), "auto");
     }
 
     #[test]
