@@ -2,8 +2,11 @@
 //!
 //! In: the text of a file and its diagnostics. Out: those that no comment allows, and one for each comment without use.
 
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
+
+use hashbrown::{HashMap, HashSet};
 
 use super::{catalogue, placed};
 use classmate::internal::builtin::near;
@@ -33,18 +36,36 @@ pub fn allow(file: &Arc<str>, text: &[u8], alarms: &mut Vec<Diagnostic>) -> u64 
         return 0;
     }
     let before = alarms.len();
-    alarms.retain(|alarm| {
-        let line = alarm.range().0.line;
-        let here = |one: &&mut Allowance<'_>| one.code == alarm.code && one.lines.contains(&line);
-        let mut allows = false;
-        if alarm.file() == &**file {
-            for one in allowances.iter_mut().filter(here) {
-                one.used = true;
-                allows = true;
+    // Of each code the allowances in their order, and the lines of its alarms.
+    let mut of_code: HashMap<String, Vec<usize>> = HashMap::new();
+    for (at, one) in allowances.iter().enumerate() {
+        of_code.entry(one.code.clone()).or_default().push(at);
+    }
+    let mut lines: HashMap<&str, BTreeSet<u64>> = HashMap::new();
+    for alarm in alarms.iter().filter(|alarm| alarm.file() == &**file && of_code.contains_key(alarm.code)) {
+        lines.entry(alarm.code).or_default().insert(alarm.range().0.line);
+    }
+    let (mut used, mut allowed) = (Vec::new(), HashSet::new());
+    for (code, lines) in lines {
+        let mut next = of_code[code].iter().peekable();
+        // Those that begin before a line and may reach it: one that was used and ends earlier than another is left out.
+        let mut open: Vec<usize> = Vec::new();
+        for line in lines {
+            while let Some(at) = next.next_if(|at| *allowances[**at].lines.start() <= line) {
+                open.push(*at);
+            }
+            open.retain(|at| allowances[*at].lines.contains(&line));
+            used.extend(open.iter().copied());
+            if let Some(last) = open.iter().copied().max_by_key(|at| *allowances[*at].lines.end()) {
+                open = vec![last];
+                allowed.insert((code, line));
             }
         }
-        !allows
-    });
+    }
+    alarms.retain(|alarm| alarm.file() != &**file || !allowed.contains(&(alarm.code, alarm.range().0.line)));
+    for at in used {
+        allowances[at].used = true;
+    }
     let removed = before - alarms.len();
     for one in allowances.iter().filter(|one| !one.used) {
         let code = &one.code;
@@ -71,15 +92,39 @@ fn allowances(text: &[u8]) -> Vec<Allowance<'_>> {
         return found;
     }
     let lines: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
+    let mut ends: HashMap<&[u8], Vec<usize>> = HashMap::new();
     for (at, line) in lines.iter().enumerate() {
-        let Some(codes) = codes(line) else { continue };
-        let last = end_of_statement(&lines, at + 1);
-        for span in codes {
-            let code = String::from_utf8_lossy(&line[span.range()]).into_owned();
-            let (number, last) = (at as u64 + 1, last as u64 + 1);
-            found.push(Allowance { code, line, number, span, lines: number..=last, used: false });
+        if let Some(tag) = line.trim_ascii().strip_prefix(b"@") {
+            ends.entry(tag).or_default().push(at);
         }
     }
+    // From the end of the text: the last line of the statement that is next, and the last of the lines that `\` continues.
+    let end = lines.len().saturating_sub(1);
+    let (mut last, mut continued) = (end, end);
+    for (at, line) in lines.iter().enumerate().rev() {
+        if let Some(codes) = codes(line) {
+            for span in codes.into_iter().rev() {
+                let code = String::from_utf8_lossy(&line[span.range()]).into_owned();
+                let (number, last) = (at as u64 + 1, last as u64 + 1);
+                found.push(Allowance { code, line, number, span, lines: number..=last, used: false });
+            }
+        }
+        let text = line.trim_ascii();
+        if at == end || !text.ends_with(b"\\") {
+            continued = at;
+        }
+        if text.is_empty() || text.starts_with(b"#") || text.starts_with(b"//") {
+            continue;
+        }
+        last = match memchr::memmem::find(text, b"@=") {
+            Some(tag) => {
+                let ends = ends.get(text[tag + 2..].trim_ascii()).map_or(&[][..], Vec::as_slice);
+                ends.get(ends.partition_point(|end| *end < at)).copied().unwrap_or(end)
+            }
+            None => continued,
+        };
+    }
+    found.reverse();
     found
 }
 
@@ -100,25 +145,6 @@ fn codes(line: &[u8]) -> Option<Vec<Span>> {
         at += word.len() + 1;
     }
     Some(found)
-}
-
-/// The index of the last line of the statement that begins at a line or, after comments and empty lines, below it.
-fn end_of_statement(lines: &[&[u8]], from: usize) -> usize {
-    let is_statement = |line: &&[u8]| {
-        let line = line.trim_ascii();
-        !line.is_empty() && !line.starts_with(b"#") && !line.starts_with(b"//")
-    };
-    let last = lines.len().saturating_sub(1);
-    let Some(start) = lines.iter().skip(from).position(is_statement).map(|at| from + at) else { return last };
-    if let Some(tag) = memchr::memmem::find(lines[start], b"@=").map(|at| lines[start][at + 2..].trim_ascii()) {
-        let ends = |line: &&[u8]| line.trim_ascii().strip_prefix(b"@") == Some(tag);
-        return lines.iter().skip(start).position(ends).map_or(last, |at| start + at);
-    }
-    let mut end = start;
-    while end < last && lines[end].trim_ascii_end().ends_with(b"\\") {
-        end += 1;
-    }
-    end
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use hashbrown::{HashMap, HashSet};
+
 use classmate::internal::builtin::near;
 use classmate::internal::records::{Record, records};
 
@@ -10,8 +12,21 @@ static COMMANDS: LazyLock<Vec<&str>> = LazyLock::new(|| RECORDS.iter().map(|comm
 
 static RECORDS: LazyLock<Vec<Record>> = LazyLock::new(|| records(include_str!("data/commands.txt")).collect());
 
+/// The commands by their names.
+static BY_NAME: LazyLock<HashMap<&str, &Record>> =
+    LazyLock::new(|| RECORDS.iter().map(|command| (command.name, command)).collect());
+
+/// The names of all commands without underscores, and whether only some universes have the command.
+static SQUEEZED: LazyLock<HashMap<String, bool>> = LazyLock::new(|| {
+    let mut names = HashMap::new();
+    for command in RECORDS.iter() {
+        *names.entry(command.name.replace('_', "")).or_default() |= command.get("needs").is_some();
+    }
+    names
+});
+
 /// Other names by which commands are taken, lower case.
-static ATTRIBUTES: LazyLock<Vec<&str>> = LazyLock::new(|| {
+static ATTRIBUTES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     static LISTS: LazyLock<Vec<Record>> =
         LazyLock::new(|| records(include_str!("data/command_attributes.txt")).collect());
     LISTS.iter().flat_map(|list| list.about.split_whitespace()).collect()
@@ -29,7 +44,7 @@ pub(super) enum CommandKind {
 
 /// The type of the value of a command (lower case), if it is checked.
 pub(super) fn kind(name: &str) -> Option<CommandKind> {
-    match RECORDS.iter().find(|command| command.name == name)?.get("type")? {
+    match BY_NAME.get(name)?.get("type")? {
         "expression" => Some(CommandKind::Expression),
         "boolean" => Some(CommandKind::Boolean),
         _ => Some(CommandKind::Integer),
@@ -38,13 +53,12 @@ pub(super) fn kind(name: &str) -> Option<CommandKind> {
 
 /// The universes and commands of which one makes `condor_submit` read a command (lower case); none if it always does.
 pub(super) fn needs(name: &str) -> Option<Vec<&'static str>> {
-    let needs = RECORDS.iter().find(|command| command.name == name)?.get("needs")?;
-    Some(needs.split(' ').collect())
+    Some(BY_NAME.get(name)?.get("needs")?.split(' ').collect())
 }
 
 /// Returns true for the name of a command, lower case, and for requests of the resources that all slots know.
 pub(super) fn is_listed(name: &str) -> bool {
-    COMMANDS.contains(&name) || matches!(name, "request_cpus" | "request_memory" | "request_disk" | "request_gpus")
+    BY_NAME.contains_key(name) || matches!(name, "request_cpus" | "request_memory" | "request_disk" | "request_gpus")
 }
 
 /// Returns true if a name (lower case) may be a command, or an attribute that commands are also known by.
@@ -63,8 +77,8 @@ pub(super) fn is_command(name: &str) -> bool {
         "tool_daemon_",
         "my_",
     ];
-    COMMANDS.contains(&name)
-        || ATTRIBUTES.contains(&name)
+    BY_NAME.contains_key(name)
+        || ATTRIBUTES.contains(name)
         || FAMILIES.iter().any(|family| name.starts_with(family))
         || !name.contains('_') && is_of_universe(name)
         // Tokens of any service: `box_oauth_permissions_work`.
@@ -76,21 +90,18 @@ pub(super) fn is_command(name: &str) -> bool {
 fn is_of_universe(name: &str) -> bool {
     const STARTS: [&str; 12] =
         ["ec2", "gce", "azure", "arc", "aws", "vm", "jobvm", "grid", "batch", "docker", "container", "x509"];
-    let squeezed = |known: &&Record| known.get("needs").is_some() && known.name.replace('_', "") == name;
-    RECORDS.iter().any(|known| squeezed(&known)) || STARTS.iter().any(|start| name.starts_with(start))
+    SQUEEZED.get(name) == Some(&true) || STARTS.iter().any(|start| name.starts_with(start))
 }
 
 /// The command that a name (lower case) probably misspells. Resources can have any name, so a `request_` name must lack
 /// a letter, have one too many, or have letters swapped.
 pub(super) fn misspelled_command(name: &str) -> Option<&'static str> {
-    if name.len() < 6 || COMMANDS.contains(&name) || !name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+    if name.len() < 6 || BY_NAME.contains_key(name) || !name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
     {
         return None;
     }
     // Many commands are also known by the name of their attribute: `JobBatchName`.
-    if ATTRIBUTES.contains(&name)
-        || COMMANDS.iter().any(|known| known.bytes().filter(|byte| *byte != b'_').eq(name.bytes()))
-    {
+    if ATTRIBUTES.contains(name) || SQUEEZED.contains_key(name) {
         return None;
     }
     if let Some(resource) = name.strip_prefix("request_") {

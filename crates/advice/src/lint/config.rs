@@ -10,6 +10,7 @@ mod tests;
 use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
@@ -43,7 +44,6 @@ use classmate_config::internal::config::expand::ExpandError;
 use classmate_config::internal::config::facts::{UNKNOWN, Undefined};
 use classmate_config::internal::config::history::{Assigned, assigned};
 use classmate_config::internal::config::knob;
-use classmate_config::internal::config::origin;
 use classmate_config::{Config, ConfigError, Definition, Location, Source};
 use classmate_pool::internal::quota::{GroupTree, QuotaSettings};
 
@@ -66,6 +66,9 @@ pub fn lint_beside(config: &Config, schema: Option<&AdSchema>) -> Vec<Diagnostic
             linter.report(diagnostic, None);
         }
     }
+    for (at, alarm) in linter.alarms.iter().enumerate().filter(|(_, alarm)| alarm.code == "bad-value") {
+        linter.bad_values.entry((Arc::from(alarm.file()), alarm.line())).or_insert(at);
+    }
     for definition in config.definitions() {
         linter.expression(&definition);
     }
@@ -82,6 +85,7 @@ pub fn lint_beside(config: &Config, schema: Option<&AdSchema>) -> Vec<Diagnostic
     for (found, name) in pairs::check(config).into_iter().chain(of_lists) {
         linter.report(found, Some(name));
     }
+    linter.uncounted();
     let mut alarms = linter.alarms;
     alarms.sort_by_cached_key(|alarm| {
         let file = config.sources().iter().rposition(|source| *source.name == *alarm.file());
@@ -115,6 +119,11 @@ pub fn refusal(config: &Config, error: &ConfigError) -> Diagnostic {
     linter.alarms.remove(0)
 }
 
+/// Findings on one line that are reported; others are counted.
+const MAX_OF_LINE: usize = 20;
+
+type Said = (&'static str, Arc<str>, u32, (usize, usize), Option<String>, String);
+
 struct Linter<'c> {
     config: &'c Config,
     sources: HashMap<&'c str, (&'c Source, LineIndex)>,
@@ -125,6 +134,18 @@ struct Linter<'c> {
     macros: OnceCell<BTreeSet<String>>,
     /// Tells whether programs bring attributes, once that is asked for.
     brings: OnceCell<bool>,
+    /// The names that are defined, without prefixes, and those that values refer to, upper case, once they are asked for.
+    defined: OnceCell<Rc<BTreeSet<Vec<u8>>>>,
+    referenced: OnceCell<Rc<BTreeSet<Vec<u8>>>>,
+    /// Resources of machines and groups, upper case, once they are asked for.
+    resources: OnceCell<BTreeSet<Vec<u8>>>,
+    groups: OnceCell<BTreeSet<Vec<u8>>>,
+    /// The findings of expressions so far: the code, the file, the line, the place in the statement, the variable, and the message.
+    said: BTreeSet<Said>,
+    /// The places of findings about invalid values, by file and line.
+    bad_values: HashMap<(Arc<str>, u32), usize>,
+    /// The number of findings on a line of a file, and the place of the last one that is kept.
+    of_line: HashMap<(Arc<str>, u32), (usize, usize)>,
     /// Names, upper case, that lists put into ads.
     advertised: BTreeMap<Vec<u8>, Role>,
     /// Attributes of jobs, upper case, that slots get.
@@ -153,6 +174,13 @@ impl<'c> Linter<'c> {
             versions,
             macros,
             brings: OnceCell::new(),
+            defined: OnceCell::new(),
+            referenced: OnceCell::new(),
+            resources: OnceCell::new(),
+            groups: OnceCell::new(),
+            said: BTreeSet::new(),
+            bad_values: HashMap::new(),
+            of_line: HashMap::new(),
             advertised,
             copied,
             transforms,
@@ -230,7 +258,31 @@ impl<'c> Linter<'c> {
         let fix = found.fix.as_ref().map(|fix| fix.shifted(at));
         let (file, number) = (Arc::clone(&place.file), place.line.into());
         let found = found.at(place).in_line(line);
-        self.alarms.push(placed(found, &file, number, Excerpt { text: line.to_vec(), subject }, fix));
+        let at = (found.span.range().start, found.span.range().end);
+        self.said.insert((found.code, Arc::clone(&file), number as u32, at, subject.clone(), found.message.clone()));
+        if let Some(found) = self.counted(&file, number as u32, found) {
+            self.alarms.push(placed(found, &file, number, Excerpt { text: line.to_vec(), subject }, fix));
+        }
+    }
+
+    /// A finding, unless its line has many already: it is counted then.
+    fn counted(&mut self, file: &Arc<str>, line: u32, found: Diagnostic) -> Option<Diagnostic> {
+        let (count, last) = self.of_line.entry((Arc::clone(file), line)).or_default();
+        *count += 1;
+        if *count > MAX_OF_LINE {
+            return None;
+        }
+        *last = self.alarms.len();
+        Some(found)
+    }
+
+    /// Says of lines with many findings how many there are.
+    fn uncounted(&mut self) {
+        for (count, last) in self.of_line.values().filter(|(count, _)| *count > MAX_OF_LINE) {
+            let Some(alarm) = self.alarms.get_mut(*last) else { continue };
+            let more = format!("there are {} more findings on this line", count - MAX_OF_LINE);
+            *alarm = alarm.clone().more_help(more);
+        }
     }
 
     /// Looks at the value of a knob that is an expression.
@@ -315,11 +367,9 @@ impl<'c> Linter<'c> {
             let of_value = LintContext::of(read, quoting, Role::default());
             let context = LintContext { versions: &self.versions, is_macro: self.is_macro(name), ..of_value };
             // What cannot be read in this version may be known already.
-            let is_it = |alarm: &&mut Diagnostic| {
-                (alarm.file(), alarm.line(), alarm.code) == (&*map.file, map.line, "bad-value")
-            };
             if parse_expr(read, &context.options()).is_err()
-                && let Some(known) = self.alarms.iter_mut().find(is_it)
+                && let Some(at) = self.bad_values.get(&(Arc::clone(&map.file), map.line))
+                && let Some(known) = self.alarms.get_mut(*at)
             {
                 *known = read_elsewhere(known.clone(), context.written(), &self.versions);
                 continue;
@@ -490,15 +540,25 @@ impl<'c> Linter<'c> {
         if undefined.is_empty() || !undefined.iter().all(is_here) {
             return;
         }
-        let mut raw = definition.raw.to_vec();
-        for one in &undefined {
-            let word = [UNKNOWN.as_bytes(), one.name.as_slice()].concat();
-            // Each reference to the name: the first one is noted.
-            let reference = definition.raw[one.at.0..one.at.0 + one.at.1].to_vec();
-            while let Some(at) = memchr::memmem::find(&raw, &reference) {
-                raw.splice(at..at + reference.len(), word.iter().copied());
+        // Each reference to a name: the first one is noted.
+        let references: BTreeMap<&[u8], &[u8]> =
+            undefined.iter().map(|one| (&definition.raw[one.at.0..one.at.0 + one.at.1], one.name.as_slice())).collect();
+        let lengths: BTreeSet<usize> = references.keys().map(|reference| reference.len()).collect();
+        let (mut raw, mut at) = (Vec::with_capacity(definition.raw.len()), 0);
+        for dollar in memchr::memchr_iter(b'$', definition.raw) {
+            let rest = &definition.raw[dollar..];
+            let known = lengths.iter().filter_map(|length| rest.get(..*length));
+            let Some((reference, name)) = known.filter_map(|text| references.get_key_value(text)).next() else {
+                continue;
+            };
+            if dollar >= at {
+                raw.extend_from_slice(&definition.raw[at..dollar]);
+                raw.extend_from_slice(UNKNOWN.as_bytes());
+                raw.extend_from_slice(name);
+                at = dollar + reference.len();
             }
         }
+        raw.extend_from_slice(&definition.raw[at..]);
         let opened = Definition { raw: &raw, value: None, verbatim: false, ..*definition };
         let Ok(text) = self.config.expansion(definition.name, &raw) else { return };
         let source = definition.place.and_then(|place| self.sources.get(&*place.file));
@@ -525,9 +585,9 @@ impl<'c> Linter<'c> {
     /// Adds a diagnostic of an expression, at the place in the file that the expression comes from: for a part that
     /// came from a macro, the reference to it.
     fn found(&mut self, name: &[u8], map: &SourceMap<'_>, (text, offset): (&[u8], usize), mut found: Diagnostic) {
-        let excerpt = Excerpt { text: map.text.to_vec(), subject: Some(String::from_utf8_lossy(name).into_owned()) };
+        let excerpt = Excerpt { text: Vec::new(), subject: Some(String::from_utf8_lossy(name).into_owned()) };
         // Text after a comment between the lines may not belong to the value.
-        let comment = origin::comment_within(&excerpt.text);
+        let comment = map.comment();
         let fix = shifted_fix(&found, offset)
             .filter(|_| map.is_written() && comment.is_none())
             .map(|fix| Fix { range: map.in_file(fix.range), text: fix.text })
@@ -555,13 +615,23 @@ impl<'c> Linter<'c> {
             found = beside_comment(found, u64::from(map.line) + line);
         }
         // Several parts of one macro have one place, as have the variables that one template sets.
-        let same = |other: &Diagnostic| {
-            (other.code, other.file(), other.line(), other.span) == (found.code, &*map.file, map.line, span)
-                && (other.subject() == excerpt.subject.as_deref() || !map.is_written())
-                && other.message == found.message
-        };
-        if !self.alarms.iter().any(same) {
-            self.alarms.push(placed(found, &map.file, map.line.into(), excerpt, fix));
+        let subject = excerpt.subject.clone().filter(|_| map.is_written());
+        let place = (span.range().start, span.range().end);
+        if !self.said.insert((found.code, Arc::clone(&map.file), map.line, place, subject, found.message.clone())) {
+            return;
+        }
+        // Of a value of many lines, those that the finding is about.
+        let lines = map.lines_of(found.span, found.related.as_ref().map(|label| label.span));
+        let (skipped, text) = (lines.start, map.text[lines.clone()].to_vec());
+        found.span = Span::new(span.range().start - skipped, span.range().end - skipped);
+        if let Some(label) = &mut found.related {
+            let range = label.span.range();
+            label.span = Span::new(range.start - skipped, range.end - skipped);
+        }
+        let number = map.line + map.line_at(skipped);
+        let own = map.line + map.line_at(span.range().start);
+        if let Some(found) = self.counted(&map.file, own, found) {
+            self.alarms.push(placed(found, &map.file, number.into(), Excerpt { text, ..excerpt }, fix));
         }
     }
 
@@ -578,13 +648,14 @@ impl<'c> Linter<'c> {
             return;
         }
         let tree = GroupTree::new(&QuotaSettings::readable(self.config));
+        // What names are wrong was said already.
+        let is_name = |alarm: &&Diagnostic| {
+            matches!(alarm.code, "undeclared-group" | "obsolete-knob" | "unseen-attribute" | "unknown-knob")
+        };
+        let place = |alarm: &Diagnostic| (alarm.range().0.line, Arc::<str>::from(alarm.file()));
+        let known: BTreeSet<(u64, Arc<str>)> = self.alarms.iter().filter(is_name).map(place).collect();
         for warning in tree.warnings() {
-            // What names are wrong was said already.
-            let known = |alarm: &Diagnostic| {
-                (u64::from(warning.line()), warning.file()) == (alarm.range().0.line, alarm.file())
-                    && matches!(alarm.code, "undeclared-group" | "obsolete-knob" | "unseen-attribute" | "unknown-knob")
-            };
-            if self.alarms.iter().any(known) {
+            if known.contains(&(u64::from(warning.line()), Arc::from(warning.file()))) {
                 continue;
             }
             self.report(warning.clone(), None);

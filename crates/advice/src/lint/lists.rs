@@ -1,15 +1,17 @@
 //! Lists in a configuration whose items name other variables: attributes of daemons' ads, daemons, cron jobs, types of
 //! slots, significant attributes.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::attributes::variety;
 use super::expression::Role;
 use super::knobs::{bare, is_list};
+use super::near_names::NearNames;
 use super::unknowns;
 use classmate::Diagnostic;
 use classmate::internal::builtin::near;
-use classmate_config::internal::config::check::{has_root, is_variable};
+use classmate_config::internal::config::check::{has_root, is_variable, referenced};
 use classmate_config::internal::config::setting::list_items;
 use classmate_config::{Config, Definition};
 
@@ -38,7 +40,10 @@ pub(super) type Found = Vec<(Diagnostic, String)>;
 
 /// The findings about lists; `advertised` are the names, upper case, that lists put into ads.
 pub(super) fn check(config: &Config, advertised: &BTreeMap<Vec<u8>, Role>) -> Found {
-    let lists = Lists { config, advertised, own: own_names(config) };
+    let own = own_names(config);
+    let shown_own: Vec<String> = own.iter().map(|name| shown(name)).collect();
+    let near = NearNames::of(shown_own.iter().map(String::as_str));
+    let lists = Lists { config, advertised, own: &own, near, mentioned: OnceCell::new() };
     let mut found = Vec::new();
     lists.attributes(&mut found);
     lists.daemons(&mut found);
@@ -61,7 +66,35 @@ fn own_names(config: &Config) -> BTreeSet<Vec<u8>> {
 struct Lists<'c> {
     config: &'c Config,
     advertised: &'c BTreeMap<Vec<u8>, Role>,
-    own: BTreeSet<Vec<u8>>,
+    own: &'c BTreeSet<Vec<u8>>,
+    near: NearNames<'c>,
+    /// The names, upper case, that values refer to, once they are asked for.
+    mentioned: OnceCell<BTreeSet<Vec<u8>>>,
+}
+
+/// Findings about items of one list that say the same, of which the first is reported with the number of the others.
+#[derive(Default)]
+struct Alike {
+    first: Option<String>,
+    others: usize,
+}
+
+impl Alike {
+    fn add(&mut self, item: &[u8]) {
+        match self.first {
+            None => self.first = Some(shown(item)),
+            Some(_) => self.others += 1,
+        }
+    }
+
+    /// The first item, and the words for the others; none if there is no item.
+    fn items(self) -> Option<(String, String)> {
+        let others = match self.others {
+            0 => String::new(),
+            others => format!(" (and {others} more)"),
+        };
+        Some((self.first?, others))
+    }
 }
 
 /// A warning at the value of a list.
@@ -98,45 +131,56 @@ impl<'c> Lists<'c> {
                 found.push((problem(&definition, message).help(help), shown(definition.name)));
                 continue;
             }
+            let (mut signs, mut wildcards) = (Alike::default(), Alike::default());
             for item in self.items(&definition) {
                 let upper = item.to_ascii_uppercase();
                 if item == b"+" {
-                    let message = format!("`+` is listed as a name in `{}`", shown(definition.name));
-                    let help = format!("write `{} += …` to append", shown(definition.name));
-                    found.push((problem(&definition, message).help(help), shown(definition.name)));
+                    signs.add(&item);
                 } else if item.contains(&b'*') {
-                    let message = format!("`{}` is not a wildcard: each attribute is listed by its name", shown(&item));
-                    let warning = problem(&definition, message).help("list the attributes one by one");
-                    found.push((warning, shown(definition.name)));
+                    wildcards.add(&item);
                 } else if self.config.definition(&item).is_none() && !self.own.contains(&upper) {
-                    let unlisted = self.own.iter().filter(|name| !self.advertised.contains_key(*name));
-                    // Few names are near: the values are searched for these alone.
-                    let near = unlisted.filter(|name| near::distance(&upper, name, allowed(&upper)).is_some());
-                    let unlisted = near.filter(|name| !self.is_mentioned(name));
-                    let near = near::closest_within(allowed(&upper), &upper, unlisted.cloned());
-                    let Some(near) = near.or_else(|| self.longer(&upper)) else { continue };
+                    let is_meant = |name: &str| {
+                        !self.advertised.contains_key(name.as_bytes()) && !self.is_mentioned(name.as_bytes())
+                    };
+                    let near = self.near.closest(allowed(&upper), &shown(&upper), is_meant).map(str::to_owned);
+                    let Some(near) = near.or_else(|| Some(shown(&self.longer(&upper)?))) else { continue };
                     let message = format!("`{}` is listed but not defined, so it has no effect", shown(&item));
-                    let warning = problem(&definition, message).did_you_mean(Some(shown(&near)));
+                    let warning = problem(&definition, message).did_you_mean(Some(near));
                     found.push((warning, shown(definition.name)));
                 }
+            }
+            if signs.first.is_some() {
+                let message = format!("`+` is listed as a name in `{}`", shown(definition.name));
+                let help = format!("write `{} += …` to append", shown(definition.name));
+                found.push((problem(&definition, message).help(help), shown(definition.name)));
+            }
+            if let Some((item, others)) = wildcards.items() {
+                let message = format!("`{item}`{others} is not a wildcard: each attribute is listed by its name");
+                let warning = problem(&definition, message).help("list the attributes one by one");
+                found.push((warning, shown(definition.name)));
             }
         }
     }
 
     /// A name of the files, which nothing lists or uses, that begins with another name (upper case), or the other way round.
     fn longer(&self, upper: &[u8]) -> Option<Vec<u8>> {
-        let begins =
-            |name: &[u8]| name.len().min(upper.len()) >= 6 && (name.starts_with(upper) || upper.starts_with(name));
-        let mut unlisted = self.own.iter().filter(|name| begins(name) && !self.advertised.contains_key(*name));
-        let found = unlisted.find(|name| !self.is_mentioned(name) && !is_variable(name))?;
-        Some(found.clone())
+        const LEAST: usize = 6;
+        /// Names that are looked at.
+        const MAX_NAMES: usize = 100;
+        if upper.len() < LEAST {
+            return None;
+        }
+        let shorter = (LEAST..upper.len()).filter_map(|end| self.own.get(&upper[..end]));
+        let longer = self.own.range(upper.to_vec()..).take_while(|name| name.starts_with(upper));
+        let is_meant = |name: &&Vec<u8>| {
+            !self.advertised.contains_key(*name) && !self.is_mentioned(name) && !is_variable(name)
+        };
+        shorter.chain(longer).take(MAX_NAMES).find(is_meant).cloned()
     }
 
     /// Returns true if a value refers to a macro (upper case).
     fn is_mentioned(&self, name: &[u8]) -> bool {
-        let reference = [b"$(", name].concat();
-        let mentions = |raw: &[u8]| memchr::memmem::find(&raw.to_ascii_uppercase(), &reference).is_some();
-        self.config.definitions().any(|one| one.place.is_some() && mentions(one.raw))
+        self.mentioned.get_or_init(|| referenced(self.config)).contains(name)
     }
 
     fn daemons(&self, found: &mut Found) {
@@ -172,10 +216,12 @@ impl<'c> Lists<'c> {
         if !is_name || self.config.definition(item).is_some_and(|one| !one.raw.is_empty()) {
             return None;
         }
-        let known = DAEMONS.iter().map(|name| name.as_bytes().to_vec()).chain(self.own.iter().cloned());
         // `condor_schedd` is the name of the program.
         let short = upper.strip_prefix(b"CONDOR_").unwrap_or(&upper);
-        let near = near::closest_within(allowed(&upper).min(2), short, known);
+        let allowed = allowed(&upper).min(2);
+        let own = self.near.closest(allowed, &shown(short), |_| true);
+        let near = near::closest_within(allowed, short, DAEMONS.into_iter().chain(own));
+        let near = near.map(|near| near.as_bytes().to_vec());
         let is_known = DAEMONS.iter().any(|name| name.as_bytes() == upper);
         if near.is_none() && is_known { None } else { Some(near) }
     }
@@ -187,6 +233,10 @@ impl<'c> Lists<'c> {
         if lists.is_empty() {
             return;
         }
+        // A template sets what is missing here.
+        let mut sources = self.config.sources().iter();
+        let is_made =
+            sources.any(|source| memchr::memmem::find(&source.text.to_ascii_lowercase(), b"startdcron").is_some());
         let job = |name: &str| Some(name.strip_prefix(&prefix)?.strip_suffix("_EXECUTABLE")?.to_owned());
         let defined: BTreeMap<String, Definition<'_>> = self
             .written(|name| job(name).is_some())
@@ -195,14 +245,15 @@ impl<'c> Lists<'c> {
             .collect();
         let listed: BTreeSet<String> =
             lists.iter().flat_map(|one| self.items(one)).map(|item| shown(&item).to_ascii_uppercase()).collect();
+        let near = NearNames::of(listed.iter().filter(|name| !defined.contains_key(*name)).map(String::as_str));
         for (name, definition) in defined.iter().filter(|(name, _)| !listed.contains(*name)) {
             let message = format!("the job `{name}` is not in `{list}`, so it never runs");
-            let near = near::closest(name.as_bytes(), listed.iter().filter(|name| !defined.contains_key(*name)));
+            let near = near.closest(near::allowance(name.as_bytes()), name, |_| true);
             let help = format!("add it: `{list} = $({list}) {name}`");
             let warning = definition.name_warning(message).code("conflicting-knobs").help(help);
             found.push((warning.did_you_mean(near), shown(definition.name)));
         }
-        for list in &lists {
+        for list in lists.iter().filter(|_| !is_made) {
             let jobs = self.items(list);
             found.extend(jobs.iter().filter_map(|job| Some((self.never_runs(list, &prefix, job)?, shown(list.name)))));
         }
@@ -212,11 +263,6 @@ impl<'c> Lists<'c> {
     fn never_runs(&self, list: &Definition<'_>, prefix: &str, job: &[u8]) -> Option<Diagnostic> {
         const SETTINGS: [&str; 8] = ["PREFIX", "ARGS", "MODE", "PERIOD", "ENV", "CWD", "JOB_LOAD", "KILL"];
         let job = shown(job);
-        // A template sets what is missing here.
-        let mut sources = self.config.sources().iter();
-        if sources.any(|source| memchr::memmem::find(&source.text.to_ascii_lowercase(), b"startdcron").is_some()) {
-            return None;
-        }
         let setting = |what: &str| {
             let set = self.config.definition(format!("{prefix}{job}_{what}").as_bytes())?;
             (!set.raw.trim_ascii().is_empty()).then_some(set)
@@ -282,16 +328,16 @@ impl<'c> Lists<'c> {
             (!resource.starts_with("INVENTORY_") && resource != "NAMES").then(|| resource.to_owned())
         };
         for list in self.written(|name| name == "MACHINE_RESOURCE_NAMES") {
-            let listed: Vec<String> = self.items(&list).iter().map(|item| shown(item).to_ascii_uppercase()).collect();
+            let listed: BTreeSet<String> =
+                self.items(&list).iter().map(|item| shown(item).to_ascii_uppercase()).collect();
+            let is_open = |item: &&String| self.config.definition(format!("{PREFIX}{item}").as_bytes()).is_none();
+            let near = NearNames::of(listed.iter().filter(is_open).map(String::as_str));
             for definition in self.written(|name| own(name).is_some()) {
                 let Some(name) = own(&shown(bare(definition.name)).to_ascii_uppercase()) else { continue };
-                let is_open = |item: &&String| self.config.definition(format!("{PREFIX}{item}").as_bytes()).is_none();
-                let Some(meant) = near::closest_within(1, name.as_bytes(), listed.iter().filter(is_open)) else {
-                    continue;
-                };
                 if listed.contains(&name) {
                     continue;
                 }
+                let Some(meant) = near.closest(1, &name, |_| true) else { continue };
                 let message = format!("`{name}` is not in `MACHINE_RESOURCE_NAMES`, which has `{meant}`");
                 let warning = definition.name_warning(message).code("conflicting-knobs");
                 found.push((warning.help("write the same name in both"), shown(definition.name)));
@@ -329,27 +375,28 @@ impl<'c> Lists<'c> {
 
     /// Volumes that all jobs of the docker universe are to get, and that are not defined.
     fn volumes(&self, found: &mut Found) {
-        let known: Vec<Vec<u8>> = self.config.list("DOCKER_VOLUMES").unwrap_or_default();
-        for list in self.written(|name| name == "DOCKER_MOUNT_VOLUMES") {
-            for item in self.items(&list) {
-                if known.is_empty() || known.iter().any(|name| name.eq_ignore_ascii_case(&item)) {
-                    continue;
-                }
-                let message = format!("`{}` is not in `DOCKER_VOLUMES`, so jobs do not get it", shown(&item));
-                let help = format!("add it there, and define `DOCKER_VOLUME_DIR_{}`", shown(&item));
-                found.push((problem(&list, message).help(help), shown(list.name)));
-            }
+        let known = self.config.list("DOCKER_VOLUMES").unwrap_or_default();
+        let known: BTreeSet<Vec<u8>> = known.iter().map(|name| name.to_ascii_uppercase()).collect();
+        for list in self.written(|name| name == "DOCKER_MOUNT_VOLUMES").iter().filter(|_| !known.is_empty()) {
+            let mut unknown = Alike::default();
+            let items = self.items(list);
+            items.iter().filter(|item| !known.contains(&item.to_ascii_uppercase())).for_each(|item| unknown.add(item));
+            let Some((item, others)) = unknown.items() else { continue };
+            let message = format!("`{item}`{others} is not in `DOCKER_VOLUMES`, so jobs do not get it");
+            let help = format!("add it there, and define `DOCKER_VOLUME_DIR_{item}`");
+            found.push((problem(list, message).help(help), shown(list.name)));
         }
     }
 
     /// Attributes of which each job has its own among the significant ones.
     fn significant(&self, found: &mut Found) {
         for definition in self.written(|name| matches!(name, "SIGNIFICANT_ATTRIBUTES" | "ADD_SIGNIFICANT_ATTRIBUTES")) {
-            for item in self.items(&definition) {
-                if variety(&item.to_ascii_lowercase()).is_none() {
-                    continue;
-                }
-                let message = format!("`{}` differs from job to job, so there are as many autoclusters", shown(&item));
+            let mut various = Alike::default();
+            for item in self.items(&definition).iter().filter(|item| variety(&item.to_ascii_lowercase()).is_some()) {
+                various.add(item);
+            }
+            if let Some((item, others)) = various.items() {
+                let message = format!("`{item}`{others} differs from job to job, so there are as many autoclusters");
                 let warning = problem(&definition, message).code("per-job-attribute");
                 let help = "leave it out; `classmate autoclusters` shows the cost";
                 found.push((warning.help(help), shown(definition.name)));

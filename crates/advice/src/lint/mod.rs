@@ -17,6 +17,7 @@ pub mod expression;
 pub mod knobs;
 mod lists;
 pub mod missing;
+mod near_names;
 mod odd_calls;
 mod pairs;
 pub(crate) mod placing;

@@ -159,7 +159,8 @@ impl Pairs<'_> {
             }
             let (allowed, denied) = (list_items(&self.text(&allow)), list_items(&self.text(&deny)));
             let is_all = |item: &Vec<u8>| matches!(item.as_slice(), b"*" | b"*/*");
-            let both = denied.iter().find(|item| allowed.iter().any(|one| one.eq_ignore_ascii_case(item)));
+            let allowed: BTreeSet<Vec<u8>> = allowed.iter().map(|item| item.to_ascii_uppercase()).collect();
+            let both = denied.iter().find(|item| allowed.contains(&item.to_ascii_uppercase()));
             let Some(item) = denied.iter().find(|item| is_all(item)).or(both) else { continue };
             let message = format!("`{allow}` has no effect for `{}`, which is denied", shown(item));
             self.conflict(&deny, message, &format!("`{deny}` decides: remove `{}` from it", shown(item)));

@@ -1,5 +1,6 @@
 //! Source maps: the place in the file of each part of a knob's value, also of continued values and macros.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -27,6 +28,9 @@ pub(crate) struct SourceMap<'c> {
     /// The part of the value that is not in the statement: it came from a template or the earlier value of the name.
     given: Range<usize>,
     length: usize,
+    /// The beginnings of the lines of the statement, and the line of a comment among them, once they are asked for.
+    starts: OnceCell<LineIndex>,
+    comment: OnceCell<Option<u64>>,
 }
 
 impl<'c> SourceMap<'c> {
@@ -50,6 +54,8 @@ impl<'c> SourceMap<'c> {
             pieces,
             given: if definition.template.is_some() { 0..raw.len() } else { 0..0 },
             length: raw.len(),
+            starts: OnceCell::new(),
+            comment: OnceCell::new(),
         };
         let Some((file, starts)) = source.map(|(source, starts)| (&*source.text, starts)) else { return map };
         let Some(start) = starts.offset(place.line, 1).filter(|start| *start <= file.len()) else { return map };
@@ -76,6 +82,27 @@ impl<'c> SourceMap<'c> {
             map.given = between(first, last, raw);
         }
         map
+    }
+
+    /// The line in the statement, from 0, of an offset.
+    pub(super) fn line_at(&self, at: usize) -> u32 {
+        self.starts.get_or_init(|| LineIndex::of(self.text)).line(at).saturating_sub(1) as u32
+    }
+
+    /// The whole lines of the statement that one or two places are in.
+    pub(super) fn lines_of(&self, span: Span, other: Option<Span>) -> Range<usize> {
+        let (span, other) = (span.range(), other.unwrap_or(span).range());
+        let starts = self.starts.get_or_init(|| LineIndex::of(self.text));
+        let line = starts.line(span.start.min(other.start).min(self.text.len()));
+        let start = starts.offset(line as u32, 1).unwrap_or_default();
+        let last = span.end.max(other.end).min(self.text.len());
+        let end = memchr::memchr(b'\n', &self.text[last..]).map_or(self.text.len(), |end| last + end);
+        start..end.max(start)
+    }
+
+    /// The line of a comment between those of the statement.
+    pub(super) fn comment(&self) -> Option<u64> {
+        *self.comment.get_or_init(|| origin::comment_within(self.text))
     }
 
     /// The parts of the expansion that come from macros, templates or the name's own earlier value.

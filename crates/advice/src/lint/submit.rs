@@ -44,6 +44,8 @@ pub fn lint(file: &Arc<str>, text: &[u8], versions: &LintVersions) -> Vec<Diagno
     let lines: Vec<String> = all.iter().map(|(.., line)| String::from_utf8_lossy(&joined(line)).into_owned()).collect();
     let reading = refusals::read(&lines, endless);
     let mut found: Vec<Diagnostic> = Vec::new();
+    // The number of findings about each statement as a whole, and the last one of them.
+    let mut of_reading: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
     for (at, (number, start, line)) in all.iter().enumerate().filter(|(at, _)| !reading.unread.contains(at)) {
         let mut of_line = command((file, &own), line, (*number, *start));
         // The error of a value that another one replaces is without effect.
@@ -51,12 +53,18 @@ pub fn lint(file: &Arc<str>, text: &[u8], versions: &LintVersions) -> Vec<Diagno
         found.extend(of_line);
     }
     // What one rule says of a line, another need not repeat.
-    let known: Vec<u64> = found.iter().map(|one| one.range().0.line).collect();
+    let known: BTreeSet<u64> = found.iter().map(|one| one.range().0.line).collect();
     for (at, one) in reading.found {
         let Some((number, start, line)) = all.get(at) else { continue };
         if known.contains(&(number + line_within(line, one.span.range().start))) && one.code != "redefined-knob" {
             continue;
         }
+        let (count, last) = of_reading.entry(at).or_default();
+        *count += 1;
+        if *count > MAX_OF_STATEMENT {
+            continue;
+        }
+        *last = found.len();
         let severity = one.severity;
         let fix = shifted_fix(&one, *start);
         let mut placed = placed(one, file, *number, Excerpt { text: line.to_vec(), subject: None }, fix);
@@ -64,8 +72,21 @@ pub fn lint(file: &Arc<str>, text: &[u8], versions: &LintVersions) -> Vec<Diagno
         found.push(placed);
     }
     found.extend(all.iter().filter_map(|(number, _, line)| comment_in_statement(file, line, *number)));
-    found.sort_by_key(|one| one.range().0.line);
+    for (count, last) in of_reading.into_values().filter(|(count, _)| *count > MAX_OF_STATEMENT) {
+        if let Some(last) = found.get_mut(last) {
+            *last = last.clone().more_help(more(count));
+        }
+    }
+    found.sort_by_cached_key(|one| one.range().0.line);
     found
+}
+
+/// Findings in one statement that are reported; others are counted.
+const MAX_OF_STATEMENT: usize = 20;
+
+/// The words for findings that are only counted, of a number of findings.
+fn more(count: usize) -> String {
+    format!("there are {} more findings in this statement", count - MAX_OF_STATEMENT)
 }
 
 /// The number of lines in a statement before a place in it.
@@ -395,6 +416,11 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
         text_attribute.or_else(|| published(text, &options, &known)).into_iter().collect()
     });
     found.extend(of_macro);
+    let count = found.len();
+    found.truncate(MAX_OF_STATEMENT);
+    if let Some(last) = found.last_mut().filter(|_| count > MAX_OF_STATEMENT) {
+        *last = last.clone().more_help(more(count));
+    }
     // Text after a comment between the lines may not belong to the value.
     let comment = origin::comment_within(statement);
     let place = |found: Diagnostic| {

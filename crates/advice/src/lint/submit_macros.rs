@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::commands::is_command;
+use super::near_names::NearNames;
 use super::refusals::{Reading, Refused, error};
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
@@ -69,6 +70,8 @@ pub(super) struct Macros<'r> {
     reached: BTreeSet<String>,
     /// A name is made of other macros, `$($(which))`: any may be expanded.
     computed: bool,
+    /// The services in a container, lower case: `container_service_names = web` has `web_container_port`.
+    services: BTreeSet<String>,
 }
 
 impl<'r> Macros<'r> {
@@ -95,7 +98,10 @@ impl<'r> Macros<'r> {
                 reached.insert(name);
             }
         }
-        Macros { reading, reached, computed }
+        let lists = ["container_service_names", "containerservicenames"];
+        let lists = lists.iter().filter_map(|name| reading.values.get(*name)).flatten();
+        let services = lists.flat_map(|(text, _)| text.split([',', ' ', '\t'])).map(str::to_ascii_lowercase).collect();
+        Macros { reading, reached, computed, services }
     }
 
     /// Adds what is wrong with the macros.
@@ -108,23 +114,38 @@ impl<'r> Macros<'r> {
 
     /// Macros that refer to each other in a circle: `condor_submit` does not end.
     fn circles(&self, statements: &[String]) -> Option<Refused> {
-        let next = |name: &str| -> Vec<String> {
-            let value = self.reading.values.get(name).and_then(|all| all.last());
-            value.map(|(value, _)| references(value)).unwrap_or_default()
+        let values = &self.reading.values;
+        // Of each name the names that its value refers to; `condor_submit` replaces a name in its own value.
+        let next = |name: &str| -> Vec<&str> {
+            let text = values.get(name).and_then(|all| all.last()).map_or("", |(text, _)| text.as_str());
+            let known = references(text).into_iter().filter(|other| other != name);
+            known.filter_map(|other| values.get_key_value(&other).map(|(other, _)| other.as_str())).collect()
         };
-        for (name, all) in self.reading.values.iter().filter(|(name, _)| self.expands(name)) {
-            let (mut open, mut seen) = (next(name), Vec::new());
-            open.retain(|other| other != name);
-            while let Some(one) = open.pop().filter(|_| seen.len() < 1000) {
-                if one == *name {
-                    let (_, at) = all.last()?;
-                    let message = format!("`{name}` refers to itself through `$(…)`");
-                    let help = "`condor_submit` never ends expanding it";
-                    return Some((*at, error(message, statements.get(*at)?, help)));
+        // Names that lead to no circle, and the way to the present one.
+        let mut done: BTreeSet<&str> = BTreeSet::new();
+        for name in values.keys().filter(|name| self.expands(name)) {
+            let mut way: Vec<(&str, Vec<&str>)> = Vec::new();
+            let mut within: BTreeSet<&str> = BTreeSet::new();
+            let mut enter = Some(name.as_str());
+            loop {
+                if let Some(one) = enter.take().filter(|one| !done.contains(one)) {
+                    if !within.insert(one) {
+                        let circle = way.iter().skip_while(|(other, _)| *other != one).map(|(other, _)| *other);
+                        let first = circle.min()?;
+                        let (_, at) = values.get(first)?.last()?;
+                        let message = format!("`{first}` refers to itself through `$(…)`");
+                        let help = "`condor_submit` never ends expanding it";
+                        return Some((*at, error(message, statements.get(*at)?, help)));
+                    }
+                    way.push((one, next(one)));
                 }
-                if !seen.contains(&one) {
-                    open.extend(next(&one));
-                    seen.push(one);
+                let Some((one, open)) = way.last_mut() else { break };
+                match open.pop() {
+                    Some(other) => enter = Some(other),
+                    None => {
+                        done.insert(one);
+                        way.pop();
+                    }
                 }
             }
         }
@@ -135,24 +156,22 @@ impl<'r> Macros<'r> {
         self.computed || is_command(name) || name.contains('.') || self.reached.contains(name) || self.is_port(name)
     }
 
-    /// Returns true for the port of a service in a container: `container_service_names = web` has `web_container_port`.
+    /// Returns true for the port of a service in a container.
     fn is_port(&self, name: &str) -> bool {
-        let Some(service) = name.strip_suffix("_container_port") else { return false };
-        let names = ["container_service_names", "containerservicenames"];
-        let lists = names.iter().filter_map(|name| self.reading.values.get(*name)).flatten();
-        lists.flat_map(|(text, _)| text.split([',', ' ', '\t'])).any(|one| one.eq_ignore_ascii_case(service))
+        name.strip_suffix("_container_port").is_some_and(|service| self.services.contains(service))
     }
 
     /// Macros and variables of items that nothing expands.
     fn unused(&self, statements: &[String]) -> Vec<Refused> {
         let mut found = Vec::new();
+        let of_queue = self.reading.queue_names();
+        // The value of a variable of `queue` is the one without items.
+        let queued: BTreeSet<String> =
+            of_queue.into_iter().flat_map(|(_, names)| names).map(|name| name.to_ascii_lowercase()).collect();
+        let mut referred: Option<BTreeSet<String>> = None;
         for (name, all) in &self.reading.values {
             let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-            let queued = self.reading.queue_names().is_some_and(|(_, names)| {
-                // The value of a variable of `queue` is the one without items.
-                names.iter().any(|one| one.eq_ignore_ascii_case(name))
-            });
-            if !plain || queued || self.expands(name) || NOT_ASKED.contains(&name.as_str()) {
+            if !plain || queued.contains(name) || self.expands(name) || NOT_ASKED.contains(&name.as_str()) {
                 continue;
             }
             let Some(((_, at), text)) = all.last().and_then(|last| Some((last, statements.get(last.1)?))) else {
@@ -160,8 +179,10 @@ impl<'r> Macros<'r> {
             };
             let start = text.len() - text.trim_start().len();
             let shown = text.get(start..(start + name.len()).min(text.len())).unwrap_or(name);
-            let referred = self.reading.values.values().flatten().any(|(text, _)| references(text).contains(name));
-            let message = if referred {
+            let referred = referred.get_or_insert_with(|| {
+                self.reading.values.values().flatten().flat_map(|(text, _)| references(text)).collect()
+            });
+            let message = if referred.contains(name) {
                 format!("only macros without a use refer to `{shown}`, and it is not a command")
             } else {
                 format!("nothing refers to `{shown}`, and it is not a command")
@@ -176,10 +197,13 @@ impl<'r> Macros<'r> {
             let is_unused = |name: &&String| !self.expands(&name.to_ascii_lowercase());
             // Items of which jobs need nothing count them.
             let counts = lacking.is_none() && names.iter().all(|name| is_unused(&name));
-            for name in names.iter().filter(is_unused).filter(|_| !counts) {
-                let Some(text) = statements.get(*at) else { continue };
+            let mut unused = names.iter().filter(is_unused).filter(|_| !counts);
+            if let (Some(name), Some(text)) = (unused.next(), statements.get(*at)) {
                 let start = text.find(name.as_str()).unwrap_or(text.len() - text.trim_start().len());
-                let message = format!("nothing refers to the variable `{name}` of `queue`");
+                let message = match unused.count() {
+                    0 => format!("nothing refers to the variable `{name}` of `queue`"),
+                    others => format!("nothing refers to the variable `{name}` of `queue`, nor to {others} more"),
+                };
                 let warning = Diagnostic::warning(message, Span::new(start, start + name.len()));
                 let help = format!("write `$({name})` where a job needs its item");
                 let lacks = lacking.as_ref().map(|lacking| format!("`$({lacking})` is not defined"));
@@ -192,10 +216,10 @@ impl<'r> Macros<'r> {
 
     /// A name, lower case, that something refers to and that nothing defines.
     fn lacking(&self, queued: &[String]) -> Option<String> {
+        let lower: BTreeSet<String> = queued.iter().map(|one| one.to_ascii_lowercase()).collect();
         let is_defined = |name: &String| {
-            let is_queued = queued.iter().any(|one| one.eq_ignore_ascii_case(name));
             let built_in = BUILT_IN.contains(&name.as_str()) && !is_other_item(name, queued.is_empty());
-            is_queued || self.reading.values.contains_key(name) || built_in
+            lower.contains(name) || self.reading.values.contains_key(name) || built_in
         };
         let texts = self.reading.values.values().flatten().map(|(text, _)| text.as_str());
         let plain = texts
@@ -214,16 +238,24 @@ impl<'r> Macros<'r> {
         let names = self.reading.queue_names().map_or(&[][..], |(_, names)| names.as_slice());
         let queued: Vec<String> = names.iter().map(|name| name.to_ascii_lowercase()).collect();
         let is_plain = |name: &&String| !name.contains('.');
-        let own: Vec<&str> = self.reading.values.keys().filter(is_plain).chain(&queued).map(String::as_str).collect();
+        let own: BTreeSet<&str> =
+            self.reading.values.keys().filter(is_plain).chain(&queued).map(String::as_str).collect();
+        let near = NearNames::of(own.iter().copied().filter(|known| known.len() >= 3).chain(BUILT_IN));
         let other_item = |name: &str| is_other_item(name, queued.is_empty());
-        let is_defined = |name: &str| own.contains(&name) || BUILT_IN.contains(&name) && !other_item(name);
+        let is_defined = |name: &str| own.contains(name) || BUILT_IN.contains(&name) && !other_item(name);
         // A file that asks `if defined NAME` knows what it does without it.
-        let is_asked = |(text, _): &(String, usize), name: &str| {
-            let mut words = text.split_whitespace().map(|word| word.trim_start_matches('!'));
-            words.any(|word| word.eq_ignore_ascii_case("defined")) && words.any(|word| word.eq_ignore_ascii_case(name))
-        };
-        let asked = |name: &str| self.reading.expanded.iter().any(|one| is_asked(one, name));
+        let asked: BTreeSet<String> = self
+            .reading
+            .expanded
+            .iter()
+            .flat_map(|(text, _)| {
+                let words = text.split_whitespace().map(|word| word.trim_start_matches('!'));
+                words.skip_while(|word| !word.eq_ignore_ascii_case("defined")).skip(1)
+            })
+            .map(str::to_ascii_lowercase)
+            .collect();
         let mut found: Vec<Refused> = Vec::new();
+        let mut said: BTreeSet<(usize, String)> = BTreeSet::new();
         let texts = self.reading.values.values().flatten().chain(&self.reading.expanded);
         for (text, at) in texts {
             let Some(statement) = statements.get(*at) else { continue };
@@ -233,31 +265,34 @@ impl<'r> Macros<'r> {
                 let end = rest.find(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_')).unwrap_or(rest.len());
                 let (name, lower) = (&rest[..end], rest[..end].to_ascii_lowercase());
                 let escaped = text[..start].ends_with('$');
-                if !rest[end..].starts_with(')') || escaped || name.len() < 3 || is_defined(&lower) || asked(&lower) {
+                if !rest[end..].starts_with(')') || escaped || name.len() < 3 || is_defined(&lower) || asked.contains(&lower)
+                {
                     continue;
                 }
                 let item = || queued.first().filter(|_| is_other_item(&lower, false));
                 let slip = || {
-                    let known = own.iter().copied().filter(|known| known.len() >= 3).chain(BUILT_IN);
-                    let digits = |name: &str| name.trim_end_matches(|sign: char| sign.is_ascii_digit()).to_owned();
+                    fn stem(name: &str) -> &str {
+                        name.trim_end_matches(|sign: char| sign.is_ascii_digit())
+                    }
                     // A value that refers to itself is no better.
-                    let known = known.filter(|known| digits(known) != digits(&lower) && *known != given);
+                    let is_other = |known: &str| stem(known) != stem(&lower) && known != given;
                     let allowed = near::allowance(lower.as_bytes()).min(2);
-                    near::closest_within(allowed, lower.as_bytes(), known).filter(|_| name.len() >= 4)
+                    near.closest(allowed, &lower, is_other).filter(|_| name.len() >= 4)
                 };
                 let help = of_environment(name)
                     .or_else(|| Some(format!("the items are called `$({})`", item()?)))
                     .or_else(|| Some(format!("did you mean `$({})`?", slip()?)));
                 let Some(help) = help else { continue };
                 let reference = format!("$({name})");
+                if !said.insert((*at, reference.clone())) {
+                    continue;
+                }
                 let begin = statement.find(&reference).unwrap_or_default();
                 let message = format!("`{reference}` is not defined and expands to nothing");
                 let mut warning = Diagnostic::warning(message, Span::new(begin, begin + reference.len()));
                 warning = warning.help(help).code("undefined-macro");
                 warning.severity = Severity::Warning;
-                if !found.iter().any(|(other, one)| other == at && one.message == warning.message) {
-                    found.push((*at, warning));
-                }
+                found.push((*at, warning));
             }
         }
         found
@@ -285,27 +320,52 @@ pub(super) fn has_computed_name(text: &str) -> bool {
 
 /// The names that a text refers to, lower case: `$(name)`, `$(name:default)`, and words in the arguments of functions.
 fn references(text: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for (at, _) in text.match_indices('$').filter(|(at, _)| !text[..*at].ends_with('$')) {
-        let rest = text[at..].trim_start_matches('$');
-        let Some((function, inner)) = rest.split_once('(') else { continue };
-        if !function.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
-            continue;
-        }
-        let inside = &inner[..inner.find(')').unwrap_or(inner.len())];
-        let is_word = |sign: char| sign.is_ascii_alphanumeric() || "_.".contains(sign);
-        let words = |text: &str| -> Vec<String> {
-            let words = text.split(|sign: char| !is_word(sign)).filter(|word| !word.is_empty());
-            words.map(str::to_ascii_lowercase).collect()
-        };
-        match function.to_ascii_uppercase().as_str() {
-            "" => found.extend(words(inside).into_iter().take(1)),
-            // A list of items, if it is not the name of a list.
-            "CHOICE" if inside.matches(',').count() > 1 => found.extend(words(inside).into_iter().take(1)),
-            _ => found.extend(words(inside)),
+    let bytes = text.as_bytes();
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let is_name = |byte: u8| is_word(byte) || byte == b'.';
+    // The calls that are open: for each true if all words in it are names.
+    let (mut open, mut found, mut at) = (Vec::<bool>::new(), Vec::new(), 0);
+    while at < bytes.len() {
+        if bytes[at] == b'$' {
+            let dollars = bytes[at..].iter().take_while(|byte| **byte == b'$').count();
+            let start = at + dollars;
+            let end = start + bytes[start..].iter().take_while(|byte| is_word(**byte)).count();
+            at = end.max(start);
+            if bytes.get(end) != Some(&b'(') {
+                continue;
+            }
+            let is_list = text[start..end].eq_ignore_ascii_case("CHOICE") && is_long_list(&text[end + 1..]);
+            // Of a reference, and of a choice from a list of items, only the first word.
+            at = end + 1;
+            if start == end || is_list {
+                at += bytes[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+                let name = bytes[at..].iter().take_while(|byte| is_name(**byte)).count();
+                if name > 0 {
+                    found.push(text[at..at + name].to_ascii_lowercase());
+                }
+                at += name;
+            }
+            open.push(start != end && !is_list);
+        } else if bytes[at] == b')' {
+            open.pop();
+            at += 1;
+        } else if open.last() == Some(&true) && is_name(bytes[at]) {
+            let name = bytes[at..].iter().take_while(|byte| is_name(**byte)).count();
+            found.push(text[at..at + name].to_ascii_lowercase());
+            at += name;
+        } else {
+            at += 1;
         }
     }
     found
+}
+
+/// Tests whether the arguments at the beginning of a text are an index and several items.
+fn is_long_list(arguments: &str) -> bool {
+    /// Bytes that are searched for items.
+    const MAX_BYTES: usize = 1024;
+    let bytes = arguments.bytes().take(MAX_BYTES).take_while(|byte| *byte != b')');
+    bytes.filter(|byte| *byte == b',').count() > 1
 }
 
 #[cfg(test)]

@@ -51,7 +51,8 @@ pub fn check(config: &Config) -> Vec<Diagnostic> {
         config.sources().iter().flat_map(|source| not_elif(Arc::clone(&source.name), &source.text)).collect();
     // The reader says that it ignores what follows `else`: one message is enough.
     let line = |diagnostic: &Diagnostic| diagnostic.place.as_ref().map(|place| (Arc::clone(&place.file), place.line));
-    found.retain(|warning| !not_elif.iter().any(|other| line(other) == line(warning)));
+    let known: BTreeSet<_> = not_elif.iter().map(line).collect();
+    found.retain(|warning| !known.contains(&line(warning)));
     found.extend(not_elif);
     let referenced = referenced(config);
     let groups = config.list("GROUP_NAMES").unwrap_or_default();
@@ -63,6 +64,7 @@ pub fn check(config: &Config) -> Vec<Diagnostic> {
         groups,
         groups_known,
         mentioned: None,
+        cron_jobs: None,
         found: Vec::new(),
         work: 0,
         daemons: daemons(config),
@@ -209,6 +211,8 @@ struct Checker<'c> {
     groups_known: bool,
     /// The words of all values, once they are asked for.
     mentioned: Option<BTreeSet<Vec<u8>>>,
+    /// The cron jobs that are listed, upper case, behind the prefix of their variables, once they are asked for.
+    cron_jobs: Option<BTreeSet<String>>,
     /// Names that the configuration gives to daemons, upper case.
     daemons: BTreeSet<Vec<u8>>,
     /// Macros that slots are to get, upper case.
@@ -476,11 +480,17 @@ impl Checker<'_> {
 
     /// Reports a variable of a cron job with an end that there is not; returns true if it is one.
     fn of_cron(&mut self, upper: &[u8], name: &[u8], definition: &Definition<'_>) -> bool {
-        let jobs = |prefix: &str| {
-            let list = self.config.list(&format!("{prefix}JOBLIST")).unwrap_or_default();
-            list.iter().map(|job| shown(job).to_ascii_uppercase()).collect()
-        };
-        let Some(meant) = names::of_cron_job(&String::from_utf8_lossy(upper), &jobs) else { return false };
+        let config = self.config;
+        let jobs = self.cron_jobs.get_or_insert_with(|| {
+            let prefixes = ["STARTD_CRON_", "SCHEDD_CRON_", "BENCHMARKS_"];
+            let of = |prefix: &str| {
+                let list = config.list(&format!("{prefix}JOBLIST")).unwrap_or_default();
+                list.iter().map(|job| format!("{prefix}{}", shown(job).to_ascii_uppercase())).collect::<Vec<String>>()
+            };
+            prefixes.into_iter().flat_map(of).collect()
+        });
+        let has = |prefix: &str, job: &str| jobs.contains(&format!("{prefix}{job}"));
+        let Some(meant) = names::of_cron_job(&String::from_utf8_lossy(upper), &has) else { return false };
         self.misspelled_name(name, "", Some(meant), definition);
         true
     }

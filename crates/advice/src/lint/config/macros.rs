@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Linter, shown_name};
+use crate::lint::LineIndex;
 use crate::lint::attributes::is_of_jobs;
 use crate::lint::knobs::{bare, is_expression};
+use crate::lint::near_names::NearNames;
 use crate::lint::submit_macros::has_computed_name;
 use classmate::Diagnostic;
 use classmate::internal::builtin::near;
@@ -46,28 +48,29 @@ fn plain_references(text: &[u8]) -> impl Iterator<Item = (usize, usize, &[u8])> 
 }
 
 /// The name that a name (upper case) misspells by one letter, or two swapped ones: of a built-in default, or of the files.
-fn defined_like(upper: &[u8], own: &[&str]) -> Option<String> {
+fn defined_like(upper: &str, own: &NearNames<'_>) -> Option<String> {
     if upper.len() < 3 {
         return None;
     }
-    let stem = |name: &[u8]| name.iter().copied().filter(u8::is_ascii_alphabetic).collect::<Vec<u8>>();
     // Other digits, or a plural, may be meant.
-    let singular = |name: &[u8]| {
-        let mut letters = stem(name);
+    let singular = |name: &str| {
+        let letters = name.bytes().filter(u8::is_ascii_alphabetic).map(|byte| byte.to_ascii_uppercase());
+        let mut letters: Vec<u8> = letters.collect();
         letters.truncate(letters.len() - usize::from(letters.ends_with(b"S")));
         letters
     };
-    let is_other = |known: &&str| singular(&known.to_ascii_uppercase().into_bytes()) != singular(upper);
-    let built_in = BUILT_IN_MACROS.iter().copied().filter(|known| known.len() >= upper.len().min(4));
-    let all = own.iter().copied().filter(|_| upper.len() >= 5).chain(built_in).filter(is_other);
-    let letters = |name: &[u8]| {
-        let mut letters = name.to_ascii_uppercase();
+    let is_other = |known: &str| singular(known) != singular(upper);
+    let is_built_in = |known: &&str| known.len() >= upper.len().min(4) && is_other(known);
+    let built_in = BUILT_IN_MACROS.iter().copied().filter(is_built_in);
+    let own = own.closest(1, upper, is_other).filter(|_| upper.len() >= 5);
+    let letters = |name: &str| {
+        let mut letters = name.to_ascii_uppercase().into_bytes();
         letters.sort_unstable();
         letters
     };
     // Sites have many names of their own that begin so: only swapped letters are certain.
-    let is_slip = |known: &&str| !upper.starts_with(b"LOCAL") || letters(known.as_bytes()) == letters(upper);
-    near::closest_within(1, upper, all).filter(is_slip).map(str::to_owned)
+    let is_slip = |known: &&str| !upper.starts_with("LOCAL") || letters(known) == letters(upper);
+    near::closest_within(1, upper.as_bytes(), built_in.chain(own)).filter(is_slip).map(str::to_owned)
 }
 
 /// The macros that configurations mostly refer to.
@@ -157,7 +160,8 @@ impl Linter<'_> {
     pub(super) fn misspelled_macros(&mut self) {
         let mut seen: BTreeSet<Vec<u8>> = BTreeSet::new();
         let config = self.config;
-        let mut own: Option<Vec<&str>> = None;
+        let mut own: Option<NearNames<'_>> = None;
+        let mut known: Option<BTreeSet<String>> = None;
         for definition in config.definitions().filter(|found| found.template.is_none()) {
             if memchr::memmem::find(definition.raw, b"$(").is_none() || knob::is_transform(bare(definition.name)) {
                 continue;
@@ -172,23 +176,24 @@ impl Linter<'_> {
                 let name = String::from_utf8_lossy(one).into_owned();
                 let own = own.get_or_insert_with(|| {
                     let defined = config.definitions().filter_map(|known| std::str::from_utf8(known.name).ok());
-                    defined.filter(|name| name.len() >= 4).collect()
+                    NearNames::of(defined.filter(|name| name.len() >= 4))
                 });
                 let help = if TRUTHS.iter().any(|word| word.eq_ignore_ascii_case(&name)) {
                     format!("write `{name}`")
-                } else if let Some(meant) = defined_like(&upper, own) {
+                } else if let Some(meant) = defined_like(&shown_name(&upper), own) {
                     format!("did you mean `$({meant})`?")
                 } else {
                     continue;
                 };
                 let place = Location { column: place.column + at as u32, ..place };
-                let known = |alarm: &Diagnostic| {
-                    alarm.code == "undefined-macro" && alarm.message.contains(&format!("`$({name})`"))
-                };
-                if self.alarms.iter().any(known) {
+                let message = format!("`$({name})` is not defined and expands to nothing");
+                let known = known.get_or_insert_with(|| {
+                    let alarms = self.alarms.iter().filter(|alarm| alarm.code == "undefined-macro");
+                    alarms.map(|alarm| alarm.message.clone()).collect()
+                });
+                if known.contains(&message) {
                     continue;
                 }
-                let message = format!("`$({name})` is not defined and expands to nothing");
                 let found = Diagnostic::warning_at(message, Some(place)).width(length).help(help);
                 self.report(found.code("undefined-macro"), Some(shown_name(definition.name)));
                 if let Some(alarm) = self.alarms.last_mut() {
@@ -334,9 +339,11 @@ impl Linter<'_> {
             words.next() == Some(b"UNIVERSE") && matches!(words.next(), Some(b"GRID" | b"9"))
         };
         let Some(number) = upper.split(|byte| *byte == b'\n').position(|text| line(text.trim_ascii())) else { return };
-        let mut lists = self.config.definitions().map(|one| bare(one.name).to_ascii_uppercase());
-        let transformed = lists.any(|name| name.ends_with(b"_ROUTE_TRANSFORM_NAMES"));
-        let Some(place) = definition.place.cloned().filter(|_| is_route && !transformed) else { return };
+        let is_transformed = || {
+            let lists = ["JOB_ROUTER_PRE_ROUTE_TRANSFORM_NAMES", "JOB_ROUTER_POST_ROUTE_TRANSFORM_NAMES"];
+            lists.iter().any(|list| self.config.definition(list.as_bytes()).is_some_and(|one| one.place.is_some()))
+        };
+        let Some(place) = definition.place.cloned().filter(|_| is_route && !is_transformed()) else { return };
         if has(b"GRIDRESOURCE") || has(b"COPY") || has(b"RENAME") || definition.template.is_some() {
             return;
         }
@@ -348,25 +355,28 @@ impl Linter<'_> {
 
     /// `$(Owner)` in a transform: a macro that nothing defines, with the name of an attribute of jobs.
     pub(super) fn job_macros(&mut self, definition: &Definition<'_>) {
-        let upper = definition.raw.to_ascii_uppercase();
         let Some(place) = definition.place.cloned() else { return };
-        for (at, _, name) in plain_references(definition.raw) {
-            let own = name.to_ascii_uppercase();
-            // A macro of the transform is set at the beginning of a line, or by a command.
-            let mut lines = upper.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-            let is_set = lines.any(|line| {
+        // A macro of the transform is set at the beginning of a line, or by a command.
+        let upper = definition.raw.to_ascii_uppercase();
+        let lines = upper.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+        let set: BTreeSet<&[u8]> = lines
+            .map(|line| {
                 let line = line.strip_prefix(b"EVALMACRO").map_or(line, <[u8]>::trim_ascii_start);
-                line.strip_prefix(own.as_slice())
-                    .is_some_and(|rest| rest.first().is_some_and(|next| next.is_ascii_whitespace() || *next == b'='))
-            });
+                let name = line.iter().take_while(|byte| !byte.is_ascii_whitespace() && **byte != b'=').count();
+                if name < line.len() { &line[..name] } else { b"" }
+            })
+            .collect();
+        let starts = LineIndex::of(definition.raw);
+        for (at, _, name) in plain_references(definition.raw) {
+            let is_set = set.contains(name.to_ascii_uppercase().as_slice());
             let is_job = is_of_jobs(&name.to_ascii_lowercase());
             if is_set || !is_job || self.config.definition(name).is_some() {
                 continue;
             }
             let name = shown_name(name);
-            let line = memchr::memchr_iter(b'\n', &definition.raw[..at]).count() as u32;
+            let line = starts.line(at) as u32;
             let message = format!("`$({name})` is not defined and expands to nothing");
-            let at = Location { line: place.line + line + 1, column: 1, ..place.clone() };
+            let at = Location { line: place.line + line, column: 1, ..place.clone() };
             let found =
                 Diagnostic::warning_at(message, Some(at)).help(format!("write `$(MY.{name})` for the job's attribute"));
             self.report(found.code("undefined-macro"), Some(shown_name(definition.name)));

@@ -1,9 +1,11 @@
 //! Lists of names, `SUBMIT_REQUIREMENT_NAMES` and the like, and the variables that define their members.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use super::{Linter, shown_name};
 use crate::lint::knobs::bare;
+use crate::lint::near_names::NearNames;
 use crate::lint::unknowns;
 use classmate::Diagnostic;
 use classmate::internal::builtin::near;
@@ -30,7 +32,7 @@ impl Linter<'_> {
     pub(super) fn listed(&mut self, (prefix, list, parts): (&str, &str, &[&str])) {
         let config = self.config;
         let upper = |name: &[u8]| bare(name).to_ascii_uppercase();
-        let defined: BTreeSet<Vec<u8>> = config.names().map(upper).collect();
+        let defined = Rc::clone(self.defined.get_or_init(|| Rc::new(config.names().map(upper).collect())));
         // Without the list itself, and the variables that complete a member.
         let is_member = |name: &[u8]| {
             let member = name.strip_prefix(prefix.as_bytes()).unwrap_or_default();
@@ -71,6 +73,7 @@ impl Linter<'_> {
             .filter_map(|member| Some(String::from_utf8_lossy(member.strip_prefix(prefix.as_bytes())?).into_owned()))
             .collect();
         let mut slips: BTreeSet<String> = BTreeSet::new();
+        let near_unlisted = NearNames::of(unlisted.iter().map(String::as_str));
         for (item, place, shown) in missing {
             if item.contains(&b'/') {
                 let item = String::from_utf8_lossy(&item).into_owned();
@@ -79,17 +82,20 @@ impl Linter<'_> {
                 self.report(Diagnostic::warning_at(message, place).help(help).code("conflicting-knobs"), Some(shown));
                 continue;
             }
-            let near = near::closest(&item.to_ascii_uppercase(), unlisted.iter().map(String::as_str));
-            let Some(near) = near else { continue };
             let item = String::from_utf8_lossy(&item).into_owned();
+            let allowed = near::allowance(item.as_bytes());
+            let Some(near) = near_unlisted.closest(allowed, &item.to_ascii_uppercase(), |_| true) else { continue };
             slips.insert(format!("{prefix}{near}").to_ascii_uppercase());
             let near = self.as_written(prefix, near);
             let message = format!("`{prefix}{item}` is listed but not defined, so it has no effect");
             let warning = Diagnostic::warning_at(message, place).did_you_mean(Some(near));
             self.report(warning.code("conflicting-knobs"), Some(shown));
         }
-        let used = if lists { referenced(config) } else { return };
-        self.orphans((prefix, list, parts), &defined, &listed);
+        if !lists {
+            return;
+        }
+        let used = Rc::clone(self.referenced.get_or_init(|| Rc::new(referenced(config))));
+        self.orphans((prefix, list, parts), &defined, &listed, &used);
         for definition in config.definitions().filter(|found| found.template.is_none() && !found.raw.is_empty()) {
             let name = definition.name;
             let member = upper(name);
@@ -107,11 +113,12 @@ impl Linter<'_> {
             }
             let item = String::from_utf8_lossy(&bare(name)[prefix.len()..]).into_owned();
             // A listed name and an end that is none: `…_REASONS`.
-            let of_listed = listed.iter().find_map(|known| {
-                let end = member.strip_prefix(known.as_slice())?.strip_prefix(b"_")?;
-                Some((shown_name(known.strip_prefix(prefix.as_bytes())?), shown_name(end)))
+            let ends = memchr::memchr_iter(b'_', &member).filter(|_| !parts.is_empty());
+            let mut of_listed = ends.filter(|end| listed.contains(&member[..*end]));
+            let of_listed = of_listed.next().and_then(|end| {
+                Some((shown_name(member[..end].strip_prefix(prefix.as_bytes())?), shown_name(&member[end + 1..])))
             });
-            if let Some((known, end)) = of_listed.filter(|_| !parts.is_empty()) {
+            if let Some((known, end)) = of_listed {
                 let plain = |text: &str| text.replace('_', "");
                 let alike = |part: &&&str| plain(part) == plain(&end) || plain(&end).contains(&plain(part));
                 let within = |part: &&&str| alike(part) || plain(part).contains(&plain(&end));
@@ -143,8 +150,12 @@ impl Linter<'_> {
         (prefix, list, parts): (&str, &str, &[&str]),
         defined: &BTreeSet<Vec<u8>>,
         listed: &BTreeSet<Vec<u8>>,
+        used: &BTreeSet<Vec<u8>>,
     ) {
         let config = self.config;
+        let known: Vec<String> =
+            listed.iter().filter_map(|name| Some(shown_name(name.strip_prefix(prefix.as_bytes())?))).collect();
+        let near_listed = NearNames::of(known.iter().map(String::as_str));
         for definition in config.definitions().filter(|found| found.place.is_some() && found.template.is_none()) {
             let upper = bare(definition.name).to_ascii_uppercase();
             let front = |part: &&str| upper.strip_suffix(part.as_bytes())?.strip_suffix(b"_");
@@ -153,13 +164,13 @@ impl Linter<'_> {
                 continue;
             };
             let is_known = |name: &[u8]| listed.contains(name) || defined.contains(name);
-            if is_known(front) || listed.contains(&upper) {
+            // A macro that others refer to is of use, whatever it is called.
+            let is_used = used.contains(&upper) || used.contains(&definition.name.to_ascii_uppercase());
+            if is_known(front) || listed.contains(&upper) || is_used {
                 continue;
             }
             let (written, shown) = (bare(definition.name), shown_name(definition.name));
-            let known: Vec<String> =
-                listed.iter().filter_map(|name| Some(shown_name(name.strip_prefix(prefix.as_bytes())?))).collect();
-            let near = near::closest(member, known.iter().map(String::as_str));
+            let near = near_listed.closest(near::allowance(member), &shown_name(member), |_| true);
             let near = near.map(|near| self.as_written(prefix, near));
             let member = shown_name(&written[prefix.len()..prefix.len() + member.len()]);
             let message = format!("`{shown}` has no effect: `{member}` is not in `{list}`");

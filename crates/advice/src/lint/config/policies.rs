@@ -1,5 +1,7 @@
 //! Policies of slots and of groups that refer to what they never see, and words that are no values.
 
+use std::collections::BTreeSet;
+
 use super::Linter;
 use crate::lint::attributes::is_known;
 use crate::lint::expression::{Role, written};
@@ -109,8 +111,13 @@ impl Linter<'_> {
         let resource = upper.strip_prefix(b"TOTALSLOT").or(upper.strip_prefix(b"TOTAL")).unwrap_or(&upper);
         let defined = [&b"MACHINE_RESOURCE_"[..], b"MACHINE_RESOURCE_INVENTORY_"];
         let has = |prefix: &&[u8]| self.config.definition(&[prefix, resource].concat()).is_some();
-        let listed = self.config.list("MACHINE_RESOURCE_NAMES").unwrap_or_default();
-        listed.iter().any(|one| one.eq_ignore_ascii_case(resource)) || defined.iter().any(has)
+        let listed = self.resources.get_or_init(|| self.upper_list("MACHINE_RESOURCE_NAMES"));
+        listed.contains(resource) || defined.iter().any(has)
+    }
+
+    /// The items of a list, upper case.
+    fn upper_list(&self, name: &str) -> BTreeSet<Vec<u8>> {
+        self.config.list(name).unwrap_or_default().iter().map(|item| item.to_ascii_uppercase()).collect()
     }
 
     /// Tests whether programs may bring attributes of any name.
@@ -144,13 +151,16 @@ impl Linter<'_> {
         let tree = expr.tree();
         // The ad of a group has the name of the group.
         let of_jobs = !bare(name).eq_ignore_ascii_case(b"GROUP_SORT_EXPR");
-        let groups = self.config.list("GROUP_NAMES").ok().filter(|groups| of_jobs && !groups.is_empty())?;
+        if !of_jobs {
+            return None;
+        }
+        let groups = self.groups.get_or_init(|| self.upper_list("GROUP_NAMES"));
         (tree.first_of(expr.root())..=expr.root()).find_map(|id| {
             let Node::Binary(op, left, right) = *tree.node(id) else { return None };
             let is_equality = matches!(op, BinaryOp::Equal | BinaryOp::Is);
             let name = tree.reference(tree.bare(left)).filter(|_| is_equality)?.name;
             let Node::Literal(Literal::Str(group)) = tree.node(tree.bare(right)) else { return None };
-            let is_group = groups.iter().any(|known| known.eq_ignore_ascii_case(group));
+            let is_group = groups.contains(&group.to_ascii_uppercase());
             if name.folded() != b"accountinggroup" || !is_group {
                 return None;
             }

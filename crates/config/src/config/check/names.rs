@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use hashbrown::HashMap;
+
 use crate::config::name_list::{entry, names};
 use crate::config::setting::is_number;
 use crate::config::table;
@@ -91,27 +93,45 @@ pub(super) fn of_words(name: &[u8]) -> Option<String> {
         }
     }
     // Other underscores: `MACHINE_MAX_VACATE_TIME`.
-    let letters = |name: &str| name.bytes().filter(|byte| *byte != b'_').collect::<Vec<u8>>();
-    let own = letters(&upper);
+    let own = without_underscores(&upper);
     if own.len() >= 10
-        && let Some(meant) = TABLE
-            .iter()
-            .copied()
-            .chain(names("read by the STARTD"))
-            .find(|known| known.len() != upper.len() && letters(known) == own)
+        && let Some(meant) = BY_LETTERS.get(&own).and_then(|known| known.iter().find(|known| known.len() != upper.len()))
     {
-        return Some(meant.to_owned());
+        return Some((*meant).to_owned());
     }
-    let words = |name: &str| {
-        let mut words: Vec<String> = name.split('_').map(str::to_owned).collect();
-        words.sort_unstable();
-        words
-    };
-    let own = words(&upper);
-    let mut alike = TABLE.iter().filter(|known| known.len() == upper.len() && own.len() >= 3 && words(known) == own);
+    if upper.matches('_').count() < 2 {
+        return None;
+    }
+    let mut alike = BY_WORDS.get(&sorted_words(&upper))?.iter().filter(|known| known.len() == upper.len());
     let first = alike.next()?;
     alike.next().is_none().then(|| (*first).to_owned())
 }
+
+fn without_underscores(name: &str) -> String {
+    name.replace('_', "")
+}
+
+fn sorted_words(name: &str) -> Vec<&str> {
+    let mut words: Vec<&str> = name.split('_').collect();
+    words.sort_unstable();
+    words
+}
+
+/// The names of the table and of the execution point by their letters, and those of the table by their words.
+static BY_LETTERS: LazyLock<HashMap<String, Vec<&str>>> = LazyLock::new(|| {
+    let mut known: HashMap<String, Vec<&str>> = HashMap::new();
+    for name in TABLE.iter().copied().chain(names("read by the STARTD")) {
+        known.entry(without_underscores(name)).or_default().push(name);
+    }
+    known
+});
+static BY_WORDS: LazyLock<HashMap<Vec<&str>, Vec<&str>>> = LazyLock::new(|| {
+    let mut known: HashMap<Vec<&str>, Vec<&str>> = HashMap::new();
+    for name in TABLE.iter() {
+        known.entry(sorted_words(name)).or_default().push(name);
+    }
+    known
+});
 
 /// The level in the name of a variable for the security of one, `SEC_<level>_ENCRYPTION`, that there is not.
 pub(super) fn unknown_level(name: &[u8]) -> Option<String> {
@@ -125,8 +145,9 @@ pub(super) fn unknown_level(name: &[u8]) -> Option<String> {
 }
 
 /// Returns true if a name (upper case) is of those that every daemon has: `NEGOTIATOR_ARGS`, `MAX_NEGOTIATOR_LOG`.
-/// `own` are the daemons, upper case, that the configuration itself names.
-pub(super) fn is_of_every_daemon(upper: &[u8], own: &BTreeSet<Vec<u8>>) -> bool {
+/// `own_daemons` are the daemons, upper case, that the configuration itself names.
+pub(super) fn is_of_every_daemon(upper: &[u8], own_daemons: &BTreeSet<Vec<u8>>) -> bool {
+    const LOGS: [&str; 5] = ["MAX_", "MAX_NUM_", "TRUNC_", "KEEP_", "PREFIX_"];
     let Ok(name) = std::str::from_utf8(upper) else { return false };
     let of = |daemon: &str| {
         let behind = name.strip_prefix(daemon).and_then(|rest| rest.strip_prefix('_'));
@@ -137,14 +158,18 @@ pub(super) fn is_of_every_daemon(upper: &[u8], own: &BTreeSet<Vec<u8>>) -> bool 
             })
         };
         // The log's own: `MAX_NEGOTIATOR_LOG`, `TRUNC_NEGOTIATOR_MATCH_LOG_ON_OPEN`.
-        let before = ["MAX_", "MAX_NUM_", "TRUNC_", "KEEP_", "PREFIX_"].iter().any(|before| {
+        let before = LOGS.iter().any(|before| {
             let rest = name.strip_prefix(before).and_then(|rest| rest.strip_prefix(daemon));
             rest.is_some_and(|rest| rest.starts_with('_') && rest.contains("_LOG"))
         });
         behind.is_some_and(generic) || before
     };
-    let mut own = own.iter().filter_map(|daemon| std::str::from_utf8(daemon).ok());
-    names(DAEMONS).chain(names(MORE_DAEMONS)).any(of) || own.any(of)
+    // Of the names that the configuration gives, those that the name has, perhaps behind one of a log's.
+    let ends = name.match_indices('_').map(|(end, _)| end);
+    let starts = std::iter::once(0).chain(ends.clone().map(|at| at + 1));
+    let starts = starts.filter(|start| LOGS.contains(&&name[..*start]) || *start == 0);
+    let mut own = starts.flat_map(|start| ends.clone().filter(move |end| *end > start).map(move |end| &name[start..end]));
+    names(DAEMONS).chain(names(MORE_DAEMONS)).any(of) || own.any(|one| own_daemons.contains(one.as_bytes()) && of(one))
 }
 
 /// The knob of a type of slots that a name is but for a slip: `SLOT_TYPE_1_PARTITONABLE`.
@@ -284,16 +309,17 @@ pub(super) const OF_CRON_JOB: [&str; 15] = [
     "SLOTS",
 ];
 
-/// The variable of a cron job that a name (upper case) is but for its end, of the jobs that `joblist` has for a prefix.
-pub(super) fn of_cron_job(upper: &str, joblist: &dyn Fn(&str) -> Vec<String>) -> Option<String> {
+/// The variable of a cron job that a name (upper case) is but for its end; `has` tells of a prefix and a name if there is such a job.
+pub(super) fn of_cron_job(upper: &str, has: &dyn Fn(&str, &str) -> bool) -> Option<String> {
     let prefix = ["STARTD_CRON_", "SCHEDD_CRON_", "BENCHMARKS_"].into_iter().find(|start| upper.starts_with(start))?;
-    let of_job = |job: &String| upper[prefix.len()..].strip_prefix(job.as_str())?.strip_prefix('_').map(str::to_owned);
-    let ends: Vec<String> = joblist(prefix).iter().filter_map(of_job).collect();
+    let rest = &upper[prefix.len()..];
+    let parts = rest.match_indices('_').map(|(at, _)| (&rest[..at], &rest[at + 1..]));
+    let ends: Vec<&str> = parts.filter(|(job, _)| has(prefix, job)).map(|(_, end)| end).collect();
     // One job may begin with the name of another.
-    if ends.iter().any(|end| OF_CRON_JOB.contains(&end.as_str())) {
+    if ends.iter().any(|end| OF_CRON_JOB.contains(end)) {
         return None;
     }
-    let end = ends.iter().min_by_key(|end| end.len())?;
+    let end = ends.into_iter().min_by_key(|end| end.len())?;
     let meant = near::closest_within(near::allowance(end.as_bytes()).max(2), end.as_bytes(), OF_CRON_JOB)?;
     Some(format!("{}{meant}", &upper[..upper.len() - end.len()]))
 }
