@@ -31,6 +31,8 @@ use classmate::{ClassAd, Diagnostic, Expr, Name, ParseOptions, Semantics, Span, 
 
 /// Alarms of one file that are kept; those that say the same are counted.
 const MAX_DIAGNOSTICS: usize = 1000;
+/// Values on one line of XML that are reported.
+const MAX_OF_LINE: usize = 20;
 /// Bytes that are searched for the end of ads with errors, before the search is cut short.
 const MAX_SEARCHED_BYTES: usize = 64 << 20;
 /// Bytes of an ad behind [`MAX_SEARCHED_BYTES`] of ads with errors.
@@ -206,7 +208,11 @@ impl AdLinter {
                 if kind.is_some() && (owner.is_none() || owner == kind) {
                     found.extend(odd_constant(line.name, expr, &line.text));
                 }
-                found.extend(parsed(&context, expr));
+                let circle = circular(line.name, expr, ad);
+                let of_expression = parsed(&context, expr);
+                let is_circle = |one: &Diagnostic| one.code == "version-dependent" && one.message.ends_with("(cycle)");
+                found.extend(of_expression.into_iter().filter(|one| circle.is_none() || !is_circle(one)));
+                found.extend(circle);
                 found.extend(unquoted_text(line.name, &line.text, expr, &defined));
             }
             let given = self.give(file, line, found, &mut known.given);
@@ -262,8 +268,8 @@ impl AdLinter {
         now
     }
 
-    /// Looks at an ad whose places are not known.
-    pub fn ad(&mut self, file: &Arc<str>, ad: &ClassAd) {
+    /// Looks at an ad whose places are not known; `line_of` tells the line on which an attribute is, if the file says so.
+    pub fn ad(&mut self, file: &Arc<str>, ad: &ClassAd, line_of: &dyn Fn(Name) -> u64) {
         self.begin(|| Semantics::of_ad(ad.constant("CondorVersion")?.as_bytes()?));
         for (name, expr) in ad.iter() {
             let text = expr.to_text(Style::New);
@@ -272,7 +278,7 @@ impl AdLinter {
             }
             // Parsed again, for the places in its text.
             let expr = parse_expr(&text, &self.options(Quoting::New)).ok();
-            let mut line = Line { expr, ..Line::new(name, &text, Quoting::New, 0) };
+            let mut line = Line { expr, ..Line::new(name, &text, Quoting::New, line_of(name)) };
             self.expression(file, ad, &mut line);
         }
     }
@@ -345,8 +351,17 @@ impl AdLinter {
     /// that does not begin with a number is ERROR.
     pub fn elements(&mut self, file: &Arc<str>, text: &[u8]) {
         let lines = LineIndex::of(text);
+        // The end of the last comment, and the last line with findings and their number.
+        let (mut behind, mut of_line) = (0, (0, 0));
         for at in memchr::memchr_iter(b'<', text) {
             let rest = &text[at + 1..];
+            if at < behind {
+                continue;
+            }
+            if rest.starts_with(b"!--") {
+                behind = memchr::memmem::find(rest, b"-->").map_or(text.len(), |end| at + end);
+                continue;
+            }
             let value = |open: &[u8], close: u8| {
                 let inner = rest.strip_prefix(open)?;
                 Some(inner[..memchr::memchr(close, inner)?].trim_ascii())
@@ -368,13 +383,21 @@ impl AdLinter {
                 }
                 _ => continue,
             };
+            let line = lines.line(at);
+            of_line = if of_line.0 == line { (line, of_line.1 + 1) } else { (line, 1) };
+            if of_line.1 > MAX_OF_LINE {
+                if let Some(last) = self.alarms.last_mut() {
+                    last.repeated += 1;
+                }
+                continue;
+            }
             let message = format!("`{}` {message}", String::from_utf8_lossy(value));
             let start = memchr::memrchr(b'\n', &text[..at]).map_or(0, |newline| newline + 1);
             let end = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |end| at + end);
             let found = Diagnostic::warning(message, Span::new(at - start, end - start)).help(help).code("type-clash");
             if self.alarms.len() < MAX_DIAGNOSTICS {
                 let excerpt = Excerpt { text: text[start..end].to_vec(), subject: None };
-                self.alarms.push(placed(found, file, lines.line(at), excerpt, None));
+                self.alarms.push(placed(found, file, line, excerpt, None));
             }
         }
     }
@@ -401,6 +424,51 @@ impl AdLinter {
             }
         }
     }
+}
+
+/// The names that an expression needs a value of, as it is made of operators that are UNDEFINED where a side of them is.
+pub(super) fn needed(expr: &Expr) -> Vec<Name> {
+    let tree = expr.tree();
+    let (mut open, mut names) = (vec![expr.root()], Vec::new());
+    while let Some(id) = open.pop() {
+        let id = tree.bare(id);
+        if let Some(reference) = tree.reference(id) {
+            names.extend(Some(reference.name).filter(|_| reference.scope != RefScope::Target));
+            continue;
+        }
+        match *tree.node(id) {
+            Node::Unary(_, operand) => open.push(operand),
+            Node::Binary(op, left, right)
+                if !matches!(op, BinaryOp::And | BinaryOp::Or | BinaryOp::Is | BinaryOp::Isnt | BinaryOp::Default) =>
+            {
+                open.extend([left, right]);
+            }
+            _ => {}
+        }
+    }
+    names
+}
+
+/// The finding about an attribute whose value needs the attribute itself: `Start = IsReady`, `IsReady = Start`.
+fn circular(name: Name, expr: &Expr, ad: &ClassAd) -> Option<Diagnostic> {
+    /// Attributes that are followed.
+    const MAX_FOLLOWED: usize = 20;
+    let (mut open, mut seen) = (vec![(name, needed(expr))], Vec::new());
+    while let Some((by, names)) = open.pop().filter(|_| seen.len() < MAX_FOLLOWED) {
+        if names.contains(&name) {
+            let span = expr.tree().span(expr.root())?;
+            let through = if by == name { String::new() } else { format!(" through `{by}`") };
+            let message = format!("`{name}` refers to itself{through}, and is UNDEFINED");
+            let found =
+                Diagnostic::warning(message, span).help("write a value that does not need the attribute itself");
+            return Some(found.code("always-undefined"));
+        }
+        for other in names.into_iter().filter(|other| !seen.contains(other)).collect::<Vec<_>>() {
+            seen.push(other);
+            open.extend(ad.get(other).map(|expr| (other, needed(&expr))));
+        }
+    }
+    None
 }
 
 /// Codes that say already that a condition is never true.

@@ -96,7 +96,9 @@ fn is_of_universe(name: &str) -> bool {
 /// The command that a name (lower case) probably misspells. Resources can have any name, so a `request_` name must lack
 /// a letter, have one too many, or have letters swapped.
 pub(super) fn misspelled_command(name: &str) -> Option<&'static str> {
-    if name.len() < 6 || BY_NAME.contains_key(name) || !name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+    if name.len() < 6
+        || BY_NAME.contains_key(name)
+        || !name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
     {
         return None;
     }
@@ -109,7 +111,7 @@ pub(super) fn misspelled_command(name: &str) -> Option<&'static str> {
         const WORDS: [(&str, &[&str]); 4] = [
             ("request_memory", &["mem", "ram", "memory_mb", "memory_gb", "mem_mb", "mem_gb", "rss"]),
             ("request_cpus", &["core", "cores", "ncpus", "ncores", "num_cpus", "cpu_cores", "processors"]),
-            ("request_disk", &["disk_space", "diskspace", "storage", "hdd", "scratch"]),
+            ("request_disk", &["disk_space", "diskspace", "hdd"]),
             ("request_gpus", &["ngpus", "num_gpus"]),
         ];
         if let Some((meant, _)) = WORDS.iter().find(|(_, words)| words.contains(&resource)) {

@@ -414,6 +414,10 @@ fn of_values(measured: &Measured, op: BinaryOp, value: &Value, span: Span) -> Op
                 format!("`{}` distinguishes case, and `{}` is `{known}`: this is {always}", op.symbol(), fact.name);
             (message, format!("write `{shown} {} \"{known}\"`, or `{equal}`", op.symbol()))
         }
+        None if fact.name == "OpSysAndVer" && text.contains(' ') => {
+            let help = format!("write `{shown} {} \"{}\"`", op.symbol(), text.replace(' ', ""));
+            (format!("`OpSysAndVer` has no blanks, as in `AlmaLinux9`: this is {always}"), help)
+        }
         None if !fact.closed || text.is_empty() => return None,
         // The usual way to refer to an attribute, so that `condor_submit` adds no condition on it.
         None if always == "always true" && text.eq_ignore_ascii_case("dummy") => return None,
@@ -443,8 +447,11 @@ fn of_range(measured: &Measured, op: BinaryOp, value: &Value, span: Span) -> Opt
     let (low, high) = measured.fact.range.or(truths).filter(|_| is_number)?;
     let (op, always) = match op {
         BinaryOp::Is => (BinaryOp::Equal, "never true"),
-        // Every value differs from one that there is not.
-        BinaryOp::NotEqual | BinaryOp::Isnt => (BinaryOp::Equal, "always true"),
+        // -1 often stands for no value.
+        BinaryOp::NotEqual | BinaryOp::Isnt if matches!(value, Value::Int(-1)) => return None,
+        // Every value differs from one that there is not, and a missing one is UNDEFINED.
+        BinaryOp::NotEqual => (BinaryOp::Equal, "never false"),
+        BinaryOp::Isnt => (BinaryOp::Equal, "always true"),
         op => (op, "never true"),
     };
     let range = Values { ints: Some((low, high)), reals: Some((low as f64, high as f64)), ..Values::none() };

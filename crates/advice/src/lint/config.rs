@@ -17,6 +17,7 @@ use hashbrown::HashMap;
 
 use self::members::LISTS;
 use self::policies::sleep_states;
+use super::ads::needed;
 use super::attributes::{OF_GROUP, is_known, is_of_jobs};
 use super::comparison::assigned as assigned_value;
 use super::expression::{LintContext, Role, lint as lint_expression, quoted, written};
@@ -25,7 +26,7 @@ use super::placing::SourceMap;
 use super::rules::{published, unquoted_text};
 use super::schema::AdSchema;
 use super::scope::Seen;
-use super::submit::{lint_with_macros, without_macros};
+use super::submit::{is_amount, lint_with_macros, without_macros};
 use super::transforms::{self, TransformPart};
 use super::versions::{LintVersions, changed_text, read_elsewhere};
 use super::{LineIndex, beside_comment, is_slip, lists, pairs, placed, shifted_fix, unknowns};
@@ -105,6 +106,13 @@ fn is_number(upper: &str) -> bool {
 /// Returns true for expressions (upper case) whose value is a string.
 fn is_text(upper: &str) -> bool {
     matches!(upper, "HIBERNATE" | "WANT_HOLD_REASON" | "SINGULARITY_IMAGE_EXPR") || upper.ends_with("_REASON")
+}
+
+/// Tests whether a value is a default request with a unit, which is read as `request_memory` is.
+fn is_default_request(name: &[u8], text: &[u8]) -> bool {
+    let requests = ["JOB_DEFAULT_REQUESTMEMORY", "JOB_DEFAULT_REQUESTDISK"];
+    let is_request = requests.iter().any(|request| name.eq_ignore_ascii_case(request.as_bytes()));
+    is_request && is_amount(&String::from_utf8_lossy(text.trim_ascii()))
 }
 
 fn shown_name(name: &[u8]) -> String {
@@ -413,14 +421,22 @@ impl<'c> Linter<'c> {
                 assigned_value(attribute, literal, &written(open, span), span)
             };
             let word = || published(open, &self.options(), &|word| !self.is_unknown_value(word));
-            unquoted_text(attribute, open, &expr, &|_| false).or_else(constant).or_else(word).into_iter().collect()
+            let listed = |word: Name| self.advertised.contains_key(&word.folded().to_ascii_uppercase());
+            // The new value is not computed when the transform is applied.
+            if needed(&expr).contains(&attribute) {
+                let span = Span::new(0, open.trim_ascii_end().len());
+                let message = format!("`{attribute}` becomes an expression that refers to itself, and is UNDEFINED");
+                let help = format!("write `EVALSET {attribute} …`, which computes the value");
+                return vec![Diagnostic::warning(message, span).help(help).code("always-undefined")];
+            }
+            unquoted_text(attribute, open, &expr, &listed).or_else(constant).or_else(word).into_iter().collect()
         })
     }
 
     /// Checks an expression at an offset of a value.
     fn judge(&mut self, definition: &Definition<'_>, (text, map, offset): (&[u8], &SourceMap<'_>, usize), role: Role) {
         let name = definition.name;
-        if text.trim_ascii().is_empty() {
+        if text.trim_ascii().is_empty() || is_default_request(bare(name), text) {
             return;
         }
         let open = unknowns::marked(text);
@@ -548,9 +564,8 @@ impl<'c> Linter<'c> {
         for dollar in memchr::memchr_iter(b'$', definition.raw) {
             let rest = &definition.raw[dollar..];
             let known = lengths.iter().filter_map(|length| rest.get(..*length));
-            let Some((reference, name)) = known.filter_map(|text| references.get_key_value(text)).next() else {
-                continue;
-            };
+            let mut known = known.filter_map(|text| references.get_key_value(text));
+            let Some((reference, name)) = known.next() else { continue };
             if dollar >= at {
                 raw.extend_from_slice(&definition.raw[at..dollar]);
                 raw.extend_from_slice(UNKNOWN.as_bytes());
@@ -620,7 +635,7 @@ impl<'c> Linter<'c> {
         if !self.said.insert((found.code, Arc::clone(&map.file), map.line, place, subject, found.message.clone())) {
             return;
         }
-        // Of a value of many lines, those that the finding is about.
+        // Of a long value, the lines that the finding is about.
         let lines = map.lines_of(found.span, found.related.as_ref().map(|label| label.span));
         let (skipped, text) = (lines.start, map.text[lines.clone()].to_vec());
         found.span = Span::new(span.range().start - skipped, span.range().end - skipped);

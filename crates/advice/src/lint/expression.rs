@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::attributes::is_string;
+use super::attributes::{fact, is_string};
 use super::policy_state::{self, JobState};
 use super::schema::AdSchema;
 use super::scope::Seen;
@@ -122,7 +122,10 @@ pub fn lint(context: &LintContext<'_>) -> Vec<Diagnostic> {
 
 /// Checks an expression that was parsed with places.
 pub fn parsed(context: &LintContext<'_>, expr: &Expr) -> Vec<Diagnostic> {
-    let mut found = check_with(expr, context.text, &|name| is_string(name.folded()));
+    // An attribute of which nothing is known may be a text.
+    let may_be_text =
+        |name: Name| is_string(name.folded()) || fact(name.folded()).is_none_or(|fact| fact.kind.is_none());
+    let mut found = check_with(expr, context.text, &may_be_text);
     rules::find(context, expr, &mut found);
     comparison::find(context, expr, &mut found);
     let certain: Vec<Diagnostic> =

@@ -45,6 +45,7 @@ pub(super) fn check(config: &Config, advertised: &BTreeMap<Vec<u8>, Role>) -> Fo
     let near = NearNames::of(shown_own.iter().map(String::as_str));
     let lists = Lists { config, advertised, own: &own, near, mentioned: OnceCell::new() };
     let mut found = Vec::new();
+    lists.comments(&mut found);
     lists.attributes(&mut found);
     lists.daemons(&mut found);
     for daemon in ["STARTD", "SCHEDD"] {
@@ -121,6 +122,26 @@ impl<'c> Lists<'c> {
         if unknowns::marked(&text).is_some() { Vec::new() } else { list_items(&text).into_iter().collect() }
     }
 
+    /// `ALLOW_WRITE = 10.2.0.0/16 # head node`: the words after `#` are items.
+    fn comments(&self, found: &mut Found) {
+        const STARTS: [&str; 3] = ["ALLOW_", "DENY_", "FLOCK_"];
+        const ENDS: [&str; 5] = ["_NAMES", "_ATTRS", "_EXPRS", "_JOBLIST", "_METHODS"];
+        let is_list_name = |name: &str| {
+            name == "DAEMON_LIST"
+                || STARTS.iter().any(|start| name.starts_with(start))
+                || ENDS.iter().any(|end| name.ends_with(end)) && is_variable(name.as_bytes())
+        };
+        for definition in self.written(is_list_name).iter().filter(|one| one.verbatim && !one.raw.contains(&b'\n')) {
+            let mut signs = memchr::memchr_iter(b'#', definition.raw);
+            let is_comment = |at: &usize| *at > 0 && definition.raw[at - 1].is_ascii_whitespace();
+            let Some(at) = signs.find(is_comment) else { continue };
+            let message =
+                format!("`{}` is a part of the list: `#` begins no comment here", shown(&definition.raw[at..]));
+            let help = "move the comment to its own line";
+            found.push((problem(definition, message).code("bad-value").help(help), shown(definition.name)));
+        }
+    }
+
     /// Items of `STARTD_ATTRS` and the like: there are no wildcards, and each is a variable.
     fn attributes(&self, found: &mut Found) {
         for definition in self.written(is_list) {
@@ -172,9 +193,8 @@ impl<'c> Lists<'c> {
         }
         let shorter = (LEAST..upper.len()).filter_map(|end| self.own.get(&upper[..end]));
         let longer = self.own.range(upper.to_vec()..).take_while(|name| name.starts_with(upper));
-        let is_meant = |name: &&Vec<u8>| {
-            !self.advertised.contains_key(*name) && !self.is_mentioned(name) && !is_variable(name)
-        };
+        let is_meant =
+            |name: &&Vec<u8>| !self.advertised.contains_key(*name) && !self.is_mentioned(name) && !is_variable(name);
         shorter.chain(longer).take(MAX_NAMES).find(is_meant).cloned()
     }
 

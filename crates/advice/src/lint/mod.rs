@@ -8,6 +8,7 @@ pub mod ads;
 pub mod allowed;
 mod alternatives;
 mod arguments;
+pub mod attribute_lines;
 pub mod attributes;
 pub mod catalogue;
 mod commands;

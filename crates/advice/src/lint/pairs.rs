@@ -162,6 +162,11 @@ impl Pairs<'_> {
             let allowed: BTreeSet<Vec<u8>> = allowed.iter().map(|item| item.to_ascii_uppercase()).collect();
             let both = denied.iter().find(|item| allowed.contains(&item.to_ascii_uppercase()));
             let Some(item) = denied.iter().find(|item| is_all(item)).or(both) else { continue };
+            if is_all(item) {
+                let message = format!("`{deny}` denies all hosts, so `{allow}` has no effect");
+                self.conflict(&deny, message, "name the hosts that are to be denied, or remove the variable");
+                continue;
+            }
             let message = format!("`{allow}` has no effect for `{}`, which is denied", shown(item));
             self.conflict(&deny, message, &format!("`{deny}` decides: remove `{}` from it", shown(item)));
         }

@@ -89,8 +89,13 @@ impl<'c> SourceMap<'c> {
         self.starts.get_or_init(|| LineIndex::of(self.text)).line(at).saturating_sub(1) as u32
     }
 
-    /// The whole lines of the statement that one or two places are in.
+    /// The statement; of a long one the whole lines that one or two places are in.
     pub(super) fn lines_of(&self, span: Span, other: Option<Span>) -> Range<usize> {
+        /// Bytes of a statement that is shown with each finding.
+        const MAX_SHOWN: usize = 16 << 10;
+        if self.text.len() <= MAX_SHOWN {
+            return 0..self.text.len();
+        }
         let (span, other) = (span.range(), other.unwrap_or(span).range());
         let starts = self.starts.get_or_init(|| LineIndex::of(self.text));
         let line = starts.line(span.start.min(other.start).min(self.text.len()));

@@ -43,6 +43,8 @@ pub(super) struct Reading {
     open: Vec<IfBranch>,
     /// The statement that queues, with the variables that its items set.
     queued: Option<(usize, Vec<String>)>,
+    /// The items are in a file, of which jobs may use some columns.
+    pub(super) table: bool,
     /// Another file, or a template, may set anything.
     pub(super) includes: bool,
     /// The tag that ends a value of several lines, and the name that has the value.
@@ -55,10 +57,21 @@ pub(super) struct Reading {
     pub(super) unread: BTreeSet<usize>,
     pub(super) replaced: BTreeSet<usize>,
     pub(super) found: Vec<Refused>,
+    /// The statements of which the findings so far do not count, and the number of all findings then.
+    forgotten: BTreeMap<usize, usize>,
 }
 
 /// Reads the statements of a submit file. `endless` is true if the list of items of the last `queue` has no end.
 pub(super) fn read(statements: &[String], endless: bool) -> Reading {
+    let mut reading = read_all(statements, endless);
+    let forgotten = std::mem::take(&mut reading.forgotten);
+    let counts = |(at, (statement, _)): &(usize, Refused)| forgotten.get(statement).is_none_or(|count| at >= count);
+    reading.found =
+        std::mem::take(&mut reading.found).into_iter().enumerate().filter(counts).map(|(_, one)| one).collect();
+    reading
+}
+
+fn read_all(statements: &[String], endless: bool) -> Reading {
     let mut reading = Reading::default();
     for (at, statement) in statements.iter().enumerate() {
         if !reading.statement(at, statement) {
@@ -156,7 +169,13 @@ impl Reading {
 
     /// Returns true if `condor_submit` goes on after a statement: it does after a bad value.
     fn goes_on(&self, at: usize) -> bool {
-        !self.found.iter().any(|(other, found)| *other == at && found.help.as_deref() == Some(STOPS))
+        let mut of_statement = self.found.iter().rev().take_while(|(other, _)| *other == at);
+        !of_statement.any(|(_, found)| found.help.as_deref() == Some(STOPS))
+    }
+
+    /// Drops the findings about a statement.
+    fn forget(&mut self, at: usize) {
+        self.forgotten.insert(at, self.found.len());
     }
 
     /// Reads a statement that does not branch.
@@ -181,6 +200,7 @@ impl Reading {
             }
             // A table with a heading has names of its own.
             let names = QueueStatement::parse(&arguments).map(|queue| {
+                self.table = queue.kind == ItemKind::Rows && matches!(queue.list, ItemList::File(_));
                 queue.names.iter().filter(|_| !queue.format.has_header()).map(ToString::to_string).collect()
             });
             self.queued = Some((at, names.unwrap_or_default()));
@@ -216,7 +236,7 @@ impl Reading {
             return;
         }
         let message = "`queue` is in an `if` without `endif`";
-        let help = "write `endif` before it: without it, nothing is queued if the condition is false";
+        let help = "write `endif` before it: without it, `queue` is read only where the condition is true";
         let found = if self.open.iter().any(|branch| branch.unless_defined) {
             error(message, text, help)
         } else {
@@ -361,7 +381,7 @@ impl Reading {
             let is_dag = matches!(first.as_str(), "JOB" | "PARENT" | "SCRIPT" | "SUBDAG" | "SPLICE" | "VARS" | "FINAL");
             let found = error(message, text, STOPS);
             let is_branch = self.found.iter().any(|(other, one)| *other == at && one.code == "odd-command");
-            self.found.retain(|(other, _)| *other != at);
+            self.forget(at);
             self.found.push((
                 at,
                 match (is_branch, is_dag) {
@@ -390,7 +410,7 @@ impl Reading {
         if self.reads() == Some(true) && !refers {
             let earlier = self.values.remove(&lower).unwrap_or_default();
             for (_, earlier) in &earlier {
-                self.found.retain(|(other, _)| other != earlier);
+                self.forget(*earlier);
                 self.replaced.insert(*earlier);
             }
             if let Some((_, earlier)) = earlier.last().filter(|(before, _)| before != value)
@@ -485,6 +505,7 @@ impl Reading {
         self.both_forms(statements);
         self.transfers(statements);
         self.ignored_commands(statements);
+        self.of_containers(statements);
         self.shared_files(statements);
         self.overwritten(statements);
         self.unread_commands(&name, statements);
@@ -637,6 +658,21 @@ impl Reading {
         self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
     }
 
+    /// Commands of containers in a job without an image.
+    fn of_containers(&mut self, statements: &[String]) {
+        const IMAGES: [&str; 4] = ["container_image", "docker_image", "containerimage", "dockerimage"];
+        let universe = self.value(&["universe", "jobuniverse"]).map_or("", |(name, _)| name.as_str());
+        // Another universe is reported, and a macro may be any.
+        if IMAGES.iter().any(|name| self.may_have(name))
+            || !matches!(universe.to_ascii_lowercase().as_str(), "" | "vanilla" | "5")
+        {
+            return;
+        }
+        let Some((_, at)) = self.value(&["container_target_dir"]).cloned() else { return };
+        let message = "`container_target_dir` has no effect: the job has no `container_image`";
+        self.found.push((at, warning(message, &statements[at], "add `container_image = …`").code("odd-command")));
+    }
+
     /// Commands that `condor_submit` ignores beside others.
     fn ignored_commands(&mut self, statements: &[String]) {
         const IGNORED: [(&str, &str); 4] = [
@@ -785,11 +821,11 @@ fn odd_items(queue: &QueueStatement<'_>) -> Option<(String, String)> {
             format!("`in` takes items, here the one item `{item}`"),
             format!("write `from {item}` for the lines of a file"),
         )),
-        ItemList::Here(items) | ItemList::Lines(items) if queue.kind == ItemKind::Words && queue.names.len() > 1 => {
+        ItemList::Here(_) | ItemList::Lines(_) if queue.kind == ItemKind::Words && queue.names.len() > 1 => {
             let (first, second) = (queue.names[0], queue.names[1]);
             let message = format!("an item of `in` is the value of `{first}` alone: `{second}` is empty");
-            let example = if items.is_empty() { "a b" } else { items };
-            Some((message, format!("write `from`, with one row of items on a line: `{}`", example.trim())))
+            let names = queue.names.join(",");
+            Some((message, format!("write `queue {names} from (`, each row of items on its own line, and `)`")))
         }
         _ => None,
     }

@@ -248,7 +248,8 @@ fn request(
         let (unit, amount) = (unit?, text.parse::<u32>().ok()?);
         let looks = wrong_size(unit, f64::from(amount))?;
         let message = format!("`{name}` without a unit is in {unit}, and the number is probably {looks}");
-        Diagnostic::warning(message, span).help(format!("write a unit, as in `{text}GB`")).code("odd-unit")
+        let meant = if looks.starts_with("KiB") { "KB" } else { "GB" };
+        Diagnostic::warning(message, span).help(format!("write a unit, as in `{text}{meant}`")).code("odd-unit")
     };
     let excerpt = Excerpt { text: line.to_vec(), subject: Some(name.to_owned()) };
     let fix = shifted_fix(&finding, start);
@@ -307,6 +308,12 @@ fn not_an_amount(text: &str, size: bool, options: &ParseOptions) -> Option<Diagn
         text
     };
     let error = parse_expr(text.as_bytes(), options).err()?;
+    // `4GB # per core`
+    if let Some(at) = text.find(" #").filter(|at| size && is_amount(text[..*at].trim_end())) {
+        let message = format!("`{}` is a part of the value: comments have lines of their own", &text[at + 1..]);
+        let found = Diagnostic::error(message, Span::new(at + 1, text.len()));
+        return Some(found.help(format!("write `{}`", text[..at].trim_end())).code("syntax"));
+    }
     // `4GB ram`: the size is right, and the text after it is not.
     let mut amounts = text.match_indices(' ').map(|(at, _)| at).filter(|at| is_amount(&text[..*at]));
     if let Some(at) =
@@ -325,7 +332,7 @@ fn not_an_amount(text: &str, size: bool, options: &ParseOptions) -> Option<Diagn
 }
 
 /// Returns true for a number with a unit, or without one.
-fn is_amount(text: &str) -> bool {
+pub(super) fn is_amount(text: &str) -> bool {
     let letters = text.trim_start_matches(|sign: char| sign.is_ascii_digit() || sign == '.');
     letters.len() < text.len() && is_size_unit(letters)
 }
@@ -507,6 +514,12 @@ pub(super) fn lint_with_macros(
     if let Some(misused) = misused_macro(context.text) {
         return vec![misused];
     }
+    // Whatever the macros are, a string that is not closed is no expression.
+    if context.text.contains(&b'$') && unclosed(context.text) {
+        let span = Span::new(0, context.text.trim_ascii_end().len());
+        let found = Diagnostic::error("the string has no closing double quote", span).help("add the `\"`");
+        return vec![found.code("syntax")];
+    }
     let Some(open) = without_macros(context.text) else { return Vec::new() };
     let is_open = |name: Name| open.names.iter().any(|known| known.0 == name);
     let defined = |name: Name| is_open(name) || (context.defined)(name);
@@ -519,6 +532,21 @@ pub(super) fn lint_with_macros(
         }
     }
     found
+}
+
+/// Tests whether a text has an odd number of double quotes, outside of the arguments of macros.
+fn unclosed(text: &[u8]) -> bool {
+    let (mut quotes, mut depth, mut before) = (0_usize, 0_usize, b' ');
+    for byte in text.iter().copied() {
+        match byte {
+            b'(' if depth > 0 || before == b'$' => depth += 1,
+            b')' => depth = depth.saturating_sub(1),
+            b'"' if depth == 0 && before != b'\\' => quotes += 1,
+            _ => {}
+        }
+        before = byte;
+    }
+    quotes % 2 == 1
 }
 
 /// A text whose macros are words of the same length, so that places stay.

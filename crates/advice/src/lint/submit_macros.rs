@@ -196,7 +196,8 @@ impl<'r> Macros<'r> {
             let lacking = self.lacking(names);
             let is_unused = |name: &&String| !self.expands(&name.to_ascii_lowercase());
             // Items of which jobs need nothing count them.
-            let counts = lacking.is_none() && names.iter().all(|name| is_unused(&name));
+            // Nor do jobs need all columns of a file.
+            let counts = lacking.is_none() && (self.reading.table || names.iter().all(|name| is_unused(&name)));
             let mut unused = names.iter().filter(is_unused).filter(|_| !counts);
             if let (Some(name), Some(text)) = (unused.next(), statements.get(*at)) {
                 let start = text.find(name.as_str()).unwrap_or(text.len() - text.trim_start().len());
@@ -265,7 +266,11 @@ impl<'r> Macros<'r> {
                 let end = rest.find(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_')).unwrap_or(rest.len());
                 let (name, lower) = (&rest[..end], rest[..end].to_ascii_lowercase());
                 let escaped = text[..start].ends_with('$');
-                if !rest[end..].starts_with(')') || escaped || name.len() < 3 || is_defined(&lower) || asked.contains(&lower)
+                if !rest[end..].starts_with(')')
+                    || escaped
+                    || name.len() < 3
+                    || is_defined(&lower)
+                    || asked.contains(&lower)
                 {
                     continue;
                 }

@@ -66,6 +66,19 @@ fn odd_path(name: &str, value: &str) -> Option<(String, String)> {
         let message = format!("`{item}` is in a folder `~`: it is not expanded as in a shell");
         return Some((message, format!("write `$ENV(HOME)/{}`", &item[2..])));
     }
+    // `${HOME}/data` and `$HOME/data`, as in a shell.
+    let of_shell = |item: &&str| {
+        let rest = item.strip_prefix('$')?;
+        let (inner, close) = rest.strip_prefix('{').map_or((rest, ""), |inner| (inner, "}"));
+        let end = inner.find(|sign: char| !(sign.is_ascii_uppercase() || sign == '_')).unwrap_or(inner.len());
+        let behind = inner[end..].strip_prefix(close)?;
+        let is_folder = end > 1 && (behind.starts_with('/') || behind.is_empty());
+        is_folder.then(|| (inner[..end].to_owned(), behind.to_owned()))
+    };
+    if let Some((item, (name, behind))) = items.clone().find_map(|item| Some((item, of_shell(&item)?))) {
+        let message = format!("`{item}` begins with a variable of the shell, which is not expanded");
+        return Some((message, format!("write `$ENV({name}){behind}`")));
+    }
     // A name may have blanks, but a part of one is mostly not a name with an ending.
     let is_file = |word: &str| {
         let (_, end) = word.trim_end_matches('/').rsplit_once('.').unwrap_or_default();

@@ -344,7 +344,12 @@ impl Linter<'_> {
             lists.iter().any(|list| self.config.definition(list.as_bytes()).is_some_and(|one| one.place.is_some()))
         };
         let Some(place) = definition.place.cloned().filter(|_| is_route && !is_transformed()) else { return };
-        if has(b"GRIDRESOURCE") || has(b"COPY") || has(b"RENAME") || definition.template.is_some() {
+        // A line may be what a macro gives.
+        let is_made = upper.split(|byte| *byte == b'\n').any(|line| {
+            let line = line.trim_ascii();
+            line.strip_prefix(b"SET").map_or(line, <[u8]>::trim_ascii).starts_with(b"$")
+        });
+        if is_made || has(b"GRIDRESOURCE") || has(b"COPY") || has(b"RENAME") || definition.template.is_some() {
             return;
         }
         let at = Location { line: place.line + number as u32 + 1, column: 1, ..place };

@@ -88,7 +88,9 @@ impl Linter<'_> {
             slips.insert(format!("{prefix}{near}").to_ascii_uppercase());
             let near = self.as_written(prefix, near);
             let message = format!("`{prefix}{item}` is listed but not defined, so it has no effect");
-            let warning = Diagnostic::warning_at(message, place).did_you_mean(Some(near));
+            // Either of the two may be the slip.
+            let help = format!("write the same name here and in `{prefix}{near}`");
+            let warning = Diagnostic::warning_at(message, place).help(help);
             self.report(warning.code("conflicting-knobs"), Some(shown));
         }
         if !lists {
@@ -111,7 +113,7 @@ impl Linter<'_> {
                 self.report(warning, Some(shown));
                 continue;
             }
-            let item = String::from_utf8_lossy(&bare(name)[prefix.len()..]).into_owned();
+            let item = shown_name(&bare(name)[prefix.len()..]);
             // A listed name and an end that is none: `…_REASONS`.
             let ends = memchr::memchr_iter(b'_', &member).filter(|_| !parts.is_empty());
             let mut of_listed = ends.filter(|end| listed.contains(&member[..*end]));
@@ -132,8 +134,7 @@ impl Linter<'_> {
                 self.report(warning.did_you_mean(meant.map(|meant| format!("{front}{meant}"))), Some(shown.clone()));
                 continue;
             }
-            let help = format!("add it: `{list} = $({list}) {item}`");
-            let warning = definition.name_warning(message).help(help);
+            let warning = definition.name_warning(message).help(format!("add it: `{list} = $({list}) {item}`"));
             self.report(warning.code("conflicting-knobs"), Some(shown));
         }
     }

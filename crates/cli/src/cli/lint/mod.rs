@@ -31,6 +31,7 @@ use classmate::internal::syntax::token::Quoting;
 use classmate::{Diagnostic, Format, ParseOptions, Reader, Semantics, Span};
 use classmate_advice::internal::lint::ads::AdLinter;
 use classmate_advice::internal::lint::allowed::allow;
+use classmate_advice::internal::lint::attribute_lines::AttributeLines;
 use classmate_advice::internal::lint::catalogue;
 use classmate_advice::internal::lint::expression::{LintContext, Role};
 use classmate_advice::internal::lint::schema::AdSchema;
@@ -328,7 +329,7 @@ fn of_live_pool(live: &LiveSnapshot, schema: &Arc<AdSchema>) -> Result<Vec<Diagn
     for (name, ads) in [("slots of the pool", &live.snapshot.slots), ("jobs of the pool", &live.snapshot.jobs)] {
         let name = Arc::from(name);
         for ad in ads {
-            linter.ad(&name, ad);
+            linter.ad(&name, ad, &|_| 0);
         }
     }
     let mut alarms = linter.finish();
@@ -480,12 +481,17 @@ fn of_text(
 /// The diagnostics of ads in a format for tools: of their values.
 fn of_other_ads(mut linter: AdLinter, name: &Arc<str>, text: &[u8]) -> Result<Vec<Diagnostic>, Failure> {
     let cannot = |error| Failure::reading(name, &error);
-    if detect_ads(text, &options()) == Format::Xml {
+    let mut lines = if detect_ads(text, &options()) == Format::Xml {
         linter.elements(name, text);
-    }
+        AttributeLines::of_xml(text)
+    } else {
+        AttributeLines::of_json(text)
+    };
     let mut reader = Reader::detect(text, &options()).map_err(cannot)?;
     for ad in reader.by_ref() {
-        linter.ad(name, &ad.map_err(cannot)?);
+        let ad = ad.map_err(cannot)?;
+        lines.turn_to(&ad);
+        linter.ad(name, &ad, &|attribute| lines.line(attribute));
     }
     let faults = reader.report().faults.iter().map(|fault| {
         let excerpt = Excerpt { text: fault.excerpt.clone(), subject: None };

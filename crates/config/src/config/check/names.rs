@@ -95,7 +95,8 @@ pub(super) fn of_words(name: &[u8]) -> Option<String> {
     // Other underscores: `MACHINE_MAX_VACATE_TIME`.
     let own = without_underscores(&upper);
     if own.len() >= 10
-        && let Some(meant) = BY_LETTERS.get(&own).and_then(|known| known.iter().find(|known| known.len() != upper.len()))
+        && let Some(meant) =
+            BY_LETTERS.get(&own).and_then(|known| known.iter().find(|known| known.len() != upper.len()))
     {
         return Some((*meant).to_owned());
     }
@@ -168,7 +169,8 @@ pub(super) fn is_of_every_daemon(upper: &[u8], own_daemons: &BTreeSet<Vec<u8>>) 
     let ends = name.match_indices('_').map(|(end, _)| end);
     let starts = std::iter::once(0).chain(ends.clone().map(|at| at + 1));
     let starts = starts.filter(|start| LOGS.contains(&&name[..*start]) || *start == 0);
-    let mut own = starts.flat_map(|start| ends.clone().filter(move |end| *end > start).map(move |end| &name[start..end]));
+    let mut own =
+        starts.flat_map(|start| ends.clone().filter(move |end| *end > start).map(move |end| &name[start..end]));
     names(DAEMONS).chain(names(MORE_DAEMONS)).any(of) || own.any(|one| own_daemons.contains(one.as_bytes()) && of(one))
 }
 
