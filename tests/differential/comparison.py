@@ -44,7 +44,8 @@ def compare(binary, folder, exact_ties=False):
         outcome = json.loads(ran.stdout)
     except ValueError:
         return [("failure", ran.stderr.strip()[-300:])], {}
-    displaced = lambda match: match["preempting"].split(" ")[0] != "none"
+    # The log names who is displaced also where a match preempts nobody: in a slot in which room was made for the match before.
+    displaced = lambda match: match["displaced"] is not None if "displaced" in match else match["preempting"].split(" ")[0] != "none"
     matched = lambda match: (match["submitter"], str(match.get("cluster", cluster(match["job"]))), match["slot"], match["spin"], displaced(match))
     rejected = lambda one: (one["submitter"], cluster(one["job"]), one["reason"].split("|")[0].strip())
     differences = first("match", *([matched(one) for one in matches] for matches in (outcome["matches"], expected["matches"])))
