@@ -40,7 +40,9 @@ pub(super) fn constant_call(place: &Place<'_>) -> Option<Diagnostic> {
             Kind::Number => parenthesized(place.rest()),
             _ => place.rest(),
         };
-        if compares(&place.source[..place.start()]) && compares(inner) {
+        let (before, behind) = (compares(&place.source[..place.start()]), compares(inner));
+        // Of two parts in parentheses, a condition may be one attribute.
+        if before && behind || value.is(")") && (before || behind) {
             return Some(finding.help("write `&&` or `||` between two conditions"));
         }
         return Some(finding.help("write `*` to multiply").fix(end, "* "));

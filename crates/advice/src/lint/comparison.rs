@@ -124,7 +124,12 @@ impl Finder<'_> {
         let text = written(self.context.text, self.span(at)?);
         // A number in a macro can be set differently.
         let place = self.span(at)?.range();
-        let made = self.context.made.iter().any(|made| made.start < place.end && place.start < made.end);
+        let (whole, is_time_of_day) = (span.range(), measured.fact.unit == Some("minutes"));
+        // A time of day that is compared within the macro is written there.
+        let made = self.context.made.iter().any(|made| {
+            let holds = is_time_of_day && made.start <= whole.start && whole.end <= made.end;
+            made.start < place.end && place.start < made.end && !holds
+        });
         if measured.age {
             return of_unit(&measured, op, &value, "seconds", span).filter(|_| !made);
         }

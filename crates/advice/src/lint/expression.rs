@@ -299,6 +299,24 @@ pub(super) fn quoted(text: &[u8], span: Span) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
+/// The help for the `7` of `x == 5 || 7`, which is meant as another value of `x`.
+fn compared_number(text: &[u8], expr: &Expr, clause: NodeId) -> Option<String> {
+    let tree = expr.tree();
+    if !matches!(tree.node(tree.bare(clause)), Node::Literal(Literal::Int(_) | Literal::Real(_))) {
+        return None;
+    }
+    (tree.first_of(expr.root())..=expr.root()).find_map(|id| {
+        let Node::Binary(BinaryOp::Or, before, number) = *tree.node(id) else { return None };
+        let Node::Binary(op @ (BinaryOp::Equal | BinaryOp::Is), one, _) = *tree.node(tree.bare(before)) else {
+            return None;
+        };
+        tree.reference(tree.bare(one)).filter(|_| number == clause)?;
+        let written = |id: NodeId| Some(quoted(text, tree.span(id)?));
+        let (before, one, number) = (written(before)?, written(one)?, written(number)?);
+        Some(format!("write `{before} || {one} {} {number}`", op.symbol()))
+    })
+}
+
 fn claimed(text: &[u8], expr: &Expr, claim: &Claim) -> Option<Diagnostic> {
     let span = |id: NodeId| expr.tree().span(id);
     let place = span(claim.clause)?;
@@ -348,6 +366,7 @@ fn claimed(text: &[u8], expr: &Expr, claim: &Claim) -> Option<Diagnostic> {
         Certainty::Splice(truths) => {
             let (word, op) = if truths == Truths::TRUE { ("true", "||") } else { ("false", "&&") };
             let help = format!("the other clauses have no effect: write `{word}`, or remove this clause");
+            let help = compared_number(text, expr, claim.clause).unwrap_or(help);
             (format!("`{this}` with `{op}` decides the whole condition"), None, help, "constant-clause")
         }
     };

@@ -37,6 +37,7 @@ pub mod suite;
 pub(crate) mod transforms;
 mod units;
 mod unknowns;
+mod user_maps;
 pub mod versions;
 
 use std::sync::Arc;

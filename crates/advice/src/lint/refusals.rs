@@ -188,7 +188,12 @@ impl Reading {
             }
             let fault = queue_fault(&arguments);
             let goes_on = fault.is_none();
-            self.found.extend(fault.map(|(message, help)| (at, error(message, text, help))));
+            self.found.extend(fault.map(|(message, help)| {
+                // The name of a macro in place of its value.
+                let is_macro = self.values.contains_key(&arguments.to_ascii_lowercase());
+                let meant = is_macro.then(|| format!("write `queue $({arguments})`"));
+                (at, error(message, text, meant.as_deref().unwrap_or(help)))
+            }));
             let odd = QueueStatement::parse(&arguments).ok().and_then(|queue| odd_items(&queue));
             self.found.extend(odd.map(|(message, help)| (at, warning(message, text, help).code("odd-command"))));
             self.open_at_queue(at, text);

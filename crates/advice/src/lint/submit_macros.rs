@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use super::commands::is_command;
 use super::near_names::NearNames;
 use super::refusals::{Reading, Refused, error};
+use super::submit_odd::odd_function;
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
 use classmate::{Diagnostic, Span};
@@ -109,6 +110,22 @@ impl<'r> Macros<'r> {
         let mut found: Vec<Refused> = self.circles(statements).into_iter().collect();
         found.extend(self.unused(statements));
         found.extend(self.undefined(statements));
+        found.extend(self.calls(statements));
+        found
+    }
+
+    /// Functions whose arguments `condor_submit` cannot use.
+    fn calls(&self, statements: &[String]) -> Vec<Refused> {
+        let mut found = Vec::new();
+        for (_, all) in self.reading.values.iter().filter(|(name, _)| self.expands(name)) {
+            for (text, at) in all {
+                let odd = odd_function(text).and_then(|odd| Some((odd, statements.get(*at)?)));
+                let Some(((call, message, help), statement)) = odd else { continue };
+                let start = statement.find(&call).unwrap_or_default();
+                let warning = Diagnostic::warning(message, Span::new(start, start + call.len()));
+                found.push((*at, warning.help(help).code("odd-command")));
+            }
+        }
         found
     }
 

@@ -46,6 +46,49 @@ fn nested_function(value: &str) -> Option<(String, String)> {
     inner.contains("$(").then(|| (message, "write the names of macros in it without `$( )`".to_owned()))
 }
 
+/// A call of a function whose arguments `condor_submit` cannot use (HTCondor's `config.cpp`), with the fault and its help.
+/// Arguments with macros are not looked at.
+pub(super) fn odd_function(text: &str) -> Option<(String, String, String)> {
+    text.match_indices('$').find_map(|(at, _)| {
+        let (name, rest) = text[at + 1..].split_once('(')?;
+        let (arguments, _) = rest.split_once(')').filter(|(arguments, _)| !arguments.contains('$'))?;
+        let parts: Vec<&str> = arguments.split(',').map(str::trim).collect();
+        let (fault, help) = function_fault(name, &parts).filter(|_| !text[..at].ends_with('$'))?;
+        let call = format!("${name}({arguments})");
+        Some((call.clone(), format!("`{call}` {fault}"), help.to_owned()))
+    })
+}
+
+/// The fault of the arguments of a function.
+fn function_fault(name: &str, parts: &[&str]) -> Option<(&'static str, &'static str)> {
+    let number = |at: usize| parts.get(at)?.parse::<i64>().ok();
+    let is_word = |at: usize| parts.get(at).is_some_and(|part| !part.is_empty()) && number(at).is_none();
+    // The letter that ends a format such as `%04d`.
+    let letter = || {
+        let (_, form) = parts.get(1)?.split_once('%')?;
+        form.trim_start_matches(|sign: char| sign.is_ascii_digit() || ".-+ #l".contains(sign)).chars().next()
+    };
+    let bounds = "write `$RANDOM_INTEGER(minimum,maximum)`, perhaps with a step of at least 1";
+    match name {
+        "RANDOM_INTEGER" if parts.len() < 2 => Some(("has no maximum", bounds)),
+        "RANDOM_INTEGER" if (0..3).any(is_word) => Some(("has an argument that is not a whole number", bounds)),
+        "RANDOM_INTEGER" if number(0)? > number(1)? => Some(("has a minimum above the maximum", bounds)),
+        "RANDOM_INTEGER" if number(2).is_some_and(|step| step < 1) => Some(("has a step below 1", bounds)),
+        "CHOICE" if parts.len() < 2 => Some(("has no list", "write `$CHOICE(index,first,second)`")),
+        "CHOICE" if parts.len() > 2 && usize::try_from(number(0)?).ok().is_none_or(|at| at + 1 >= parts.len()) => {
+            Some(("has an index that is not in the list", "the first item has the index 0"))
+        }
+        "SUBSTR" if parts.len() < 2 => Some(("has no start", "write `$SUBSTR(name,start)`, perhaps with a length")),
+        "INT" if matches!(letter()?, 's' | 'f' | 'g' | 'e') => {
+            Some(("has a format that is not for integers", "write a format such as `%04d`"))
+        }
+        "REAL" if matches!(letter()?, 's' | 'd' | 'i' | 'x') => {
+            Some(("has a format that is not for reals", "write a format such as `%.2f`"))
+        }
+        _ => None,
+    }
+}
+
 /// The name of a file in quotes, which are a part of it.
 fn quoted_path(name: &str, value: &str) -> Option<(String, String)> {
     const FILES: [&str; 7] = ["executable", "input", "output", "error", "log", "initialdir", "initial_dir"];

@@ -13,7 +13,7 @@ use classmate_config::internal::config::check::referenced;
 use classmate_config::internal::config::setting::list_items;
 
 /// Lists of names: the prefix of the variables that define them, the list, and the ends of those that complete them.
-pub(super) const LISTS: [(&str, &str, &[&str]); 10] = [
+pub(super) const LISTS: [(&str, &str, &[&str]); 11] = [
     ("JOB_TRANSFORM_", "JOB_TRANSFORM_NAMES", &[]),
     ("JOB_ROUTER_ROUTE_", "JOB_ROUTER_ROUTE_NAMES", &[]),
     // `JOB_ROUTER_POST_ROUTE_TRANSFORM_NAMES` as well.
@@ -24,6 +24,7 @@ pub(super) const LISTS: [(&str, &str, &[&str]); 10] = [
     ("SYSTEM_PERIODIC_REMOVE_", "SYSTEM_PERIODIC_REMOVE_NAMES", &["REASON", "SUBCODE"]),
     ("SYSTEM_PERIODIC_VACATE_", "SYSTEM_PERIODIC_VACATE_NAMES", &["REASON", "SUBCODE"]),
     ("CLASSAD_USER_MAPFILE_", "CLASSAD_USER_MAP_NAMES", &[]),
+    ("CLASSAD_USER_MAPDATA_", "CLASSAD_USER_MAP_NAMES", &[]),
     ("DOCKER_VOLUME_DIR_", "DOCKER_VOLUMES", &["MOUNT_IF"]),
 ];
 

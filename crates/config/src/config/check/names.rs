@@ -42,7 +42,20 @@ pub(super) fn removed(upper: &[u8]) -> Option<String> {
         let is_gone = ["OWNER", "SOAP"].contains(&level);
         return is_level.then(|| if is_gone { String::new() } else { now.to_owned() });
     }
-    upper.starts_with("SOAP_SSL_").then(String::new)
+    of_virtual_machines(upper).or_else(|| upper.starts_with("SOAP_SSL_").then(String::new))
+}
+
+/// The variable that took the place of one of virtual machines, as slots were called: `VIRTUAL_MACHINE_TYPE_1`, `VM1_USER`.
+fn of_virtual_machines(upper: &str) -> Option<String> {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    for (then, now) in [("NUM_VIRTUAL_MACHINES_TYPE_", "NUM_SLOTS_TYPE_"), ("VIRTUAL_MACHINE_TYPE_", "SLOT_TYPE_")] {
+        if let Some(number) = upper.strip_prefix(then).filter(|number| is_number(number)) {
+            return Some(format!("{now}{number}"));
+        }
+    }
+    let (number, what) = upper.strip_prefix("VM")?.split_once('_')?;
+    let is_known = is_number(number) && names(OF_SLOT).any(|known| known == what);
+    is_known.then(|| format!("SLOT{number}_{what}"))
 }
 
 /// Ends of names for the security of a level, and those that are meant.

@@ -33,8 +33,6 @@ pub(super) fn rule(upper: &str) -> Option<Rule> {
         Some(debug)
     } else if is_log_size(upper) {
         Some(log_size)
-    } else if upper == "DEFRAG_SCHEDULE" {
-        Some(schedule)
     } else if let Some((_, rule)) = NAMED.iter().find(|(names, _)| names.contains(&upper)) {
         Some(*rule)
     } else if matches!(upper, "ENABLE_IPV4" | "ENABLE_IPV6") {
@@ -45,7 +43,12 @@ pub(super) fn rule(upper: &str) -> Option<Rule> {
 }
 
 /// Variables with a check of their own.
-const NAMED: [(&[&str], Rule); 6] = [
+const NAMED: [(&[&str], Rule); 8] = [
+    // The daemon that drains machines ends with an error otherwise (HTCondor's `defrag.cpp`).
+    (&["DEFRAG_DRAINING_SCHEDULE", "DEFRAG_SCHEDULE"], |upper, value| {
+        one_of(upper, value, &["graceful", "quick", "fast"], "write `graceful`, `quick` or `fast`")
+    }),
+    (&["SUBMIT_REQUEST_MISSING_UNITS"], missing_units),
     (&["MASTER_NEW_BINARY_RESTART"], |upper, value| {
         let known = ["GRACEFUL", "PEACEFUL", "FAST", "KILL", "NEVER", "NONE", "NO"];
         one_of(upper, value, &known, "write `GRACEFUL`, `PEACEFUL`, `FAST` or `NEVER`")
@@ -224,9 +227,13 @@ fn is_unit_of_fraction(unit: &str) -> bool {
     })
 }
 
-/// The fault of the way in which machines are drained.
-fn schedule(upper: &str, value: &str) -> Option<Problem> {
-    one_of(upper, value, &["graceful", "quick", "fast"], "write `graceful`, `quick` or `fast`")
+/// The effect of a request without a unit: any word but `error` is a warning (`submit_utils.cpp`).
+fn missing_units(upper: &str, value: &str) -> Option<Problem> {
+    let lower = value.to_ascii_lowercase();
+    let is_known = lower == "error" || lower.starts_with("warn");
+    let message = || format!("`{upper}` is `{value}`, and is read as `warn`");
+    let help = "write `error` to reject such a request, or `warn`";
+    (!is_known).then(|| (Severity::Warning, message(), help.to_owned()))
 }
 
 /// When a cron job runs.
