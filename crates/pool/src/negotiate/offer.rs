@@ -368,7 +368,7 @@ impl SlotMatcher for ScanMatcher<'_> {
     }
 
     fn take(&mut self, offer: &Offer, request: &Request, room: Option<&MadeRoom>) -> Option<Vec<u8>> {
-        let held = self.limits_in(offer.slot, request);
+        let held = self.limits_in(self.ad_with(offer, room), request);
         let again = self.take_under(offer, request, held.as_deref(), room);
         if let (Some(found), Some(again)) = (&mut self.found, again) {
             found.offer_again(again);
@@ -389,9 +389,14 @@ impl ScanMatcher<'_> {
         }
     }
 
-    /// The concurrency limits of a request in a slot, in lower case.
-    pub(super) fn limits_in(&self, at: usize, request: &Request) -> Option<Vec<u8>> {
-        self.slots[at].limits_of(&request.ad, self.settings).map(|text| text.to_ascii_lowercase())
+    /// The ad of the slot of an offer, with the room that is made for it.
+    pub(super) fn ad_with<'a>(&'a self, offer: &Offer, room: Option<&'a MadeRoom>) -> &'a ClassAd {
+        room.map_or(&self.slots[offer.slot].ad, |room| &room.ad)
+    }
+
+    /// The concurrency limits of a request in a slot with this ad, in lower case.
+    pub(super) fn limits_in(&self, slot: &ClassAd, request: &Request) -> Option<Vec<u8>> {
+        Slot::limits_with(slot, &request.ad, self.settings).map(|text| text.to_ascii_lowercase())
     }
 
     /// Returns whether an offer is a bad match, because its slot has no claim left. Then the slot leaves the list, and
@@ -421,9 +426,9 @@ impl ScanMatcher<'_> {
 
     /// The first concurrency limit of a request in a slot that is reached; `None` if there is none, or if limits do not
     /// depend on the slot.
-    fn reached_in(&self, at: usize, request: &Request, limited: &Limited) -> Option<Vec<u8>> {
+    fn reached_in(&self, slot: &ClassAd, request: &Request, limited: &Limited) -> Option<Vec<u8>> {
         let Limited::BySlot = limited else { return None };
-        let text = self.limits_in(at, request)?;
+        let text = self.limits_in(slot, request)?;
         self.concurrency.reached(&text).map(<[u8]>::to_vec)
     }
 
@@ -470,7 +475,6 @@ impl ScanMatcher<'_> {
             if let Some(room) = room {
                 self.enlarged.push((offer.slot, slot.clone()));
                 slot.ad = room.ad.clone();
-                slot.ad.insert("RemoteUser", VARIOUS);
                 slot.user = Some(VARIOUS.into());
             }
             let amounts = consumption.amounts(&slot.ad, &request.ad, self.settings);
@@ -575,7 +579,7 @@ impl ScanMatcher<'_> {
         let preempt_state = self.displacing(slot, search)?;
         let cost = cost(slot, draw.as_ref(), self.settings);
         let offer = Offer { slot: at, preempt_state, cost, makes_room: false };
-        self.permitted(offer, search, limited)
+        self.permitted(offer, &slot.ad, search, limited)
     }
 
     /// A verdict with the rank of the offer, if there is one.
@@ -589,8 +593,14 @@ impl ScanMatcher<'_> {
         }
     }
 
-    /// The offer of a slot that fits, if it is permitted.
-    fn permitted(&self, offer: Offer, search: &SlotSearch<'_>, limited: &Limited) -> Result<Offer, SlotVerdict> {
+    /// The offer of a slot with this ad that fits, if it is permitted.
+    fn permitted(
+        &self,
+        offer: Offer,
+        slot: &ClassAd,
+        search: &SlotSearch<'_>,
+        limited: &Limited,
+    ) -> Result<Offer, SlotVerdict> {
         let session = search.session;
         let permitted = match offer.preempt_state {
             PreemptState::None => session.permits_unclaimed(offer.cost),
@@ -600,7 +610,7 @@ impl ScanMatcher<'_> {
         if !permitted {
             return Err(SlotVerdict::OverLimit);
         }
-        match self.reached_in(offer.slot, search.request, limited) {
+        match self.reached_in(slot, search.request, limited) {
             Some(name) => Err(SlotVerdict::Limited(name)),
             None => Ok(offer),
         }
@@ -660,7 +670,8 @@ impl ScanMatcher<'_> {
             if !self.free[offer.slot] {
                 continue;
             }
-            if let Some(name) = self.reached_in(offer.slot, search.request, limited) {
+            let room = if offer.makes_room { self.room_in(found, &offer) } else { None };
+            if let Some(name) = self.reached_in(self.ad_with(&offer, room.as_ref()), search.request, limited) {
                 // Not a reason for a rejection: as in `condor_negotiator`, reasons come from the search, except for the
                 // submitter limit.
                 found.tally.over_concurrency_limit += 1;

@@ -227,8 +227,13 @@ impl Slot {
     /// because `condor_negotiator` evaluates the attribute in the job, or else in the slot. `None` if the value is not
     /// a string.
     pub fn limits_of(&self, job: &ClassAd, settings: &EvalOptions) -> Option<Text> {
+        Self::limits_with(&self.ad, job, settings)
+    }
+
+    /// As [`Slot::limits_of`], in a slot with this ad.
+    pub fn limits_with(slot: &ClassAd, job: &ClassAd, settings: &EvalOptions) -> Option<Text> {
         let limits = *CONCURRENCY_LIMITS;
-        let (ad, other) = if job.contains(limits) { (job, &self.ad) } else { (&self.ad, job) };
+        let (ad, other) = if job.contains(limits) { (job, slot) } else { (slot, job) };
         if !ad.contains(limits) {
             return None;
         }

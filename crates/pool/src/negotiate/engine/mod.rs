@@ -386,7 +386,7 @@ impl SlotMatcher for ClassMatcher<'_> {
     fn take(&mut self, offer: &Offer, request: &Request, room: Option<&MadeRoom>) -> Option<Vec<u8>> {
         let held = match self.routes.get(&request.autocluster) {
             Some(Route::RequestClass(_, Some(text))) => Some(text.clone()),
-            _ => self.offers.limits_in(offer.slot, request),
+            _ => self.offers.limits_in(self.offers.ad_with(offer, room), request),
         };
         let draws = self.offers.slot(offer.slot).consumption.is_some();
         let again = self.offers.take_under(offer, request, held.as_deref(), room);

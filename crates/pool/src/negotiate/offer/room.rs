@@ -160,7 +160,7 @@ impl ScanMatcher<'_> {
             None => weight(AdReader::of(&room.ad, self.settings), self.rules.weighing.weighted),
         };
         let offer = Offer { slot: at, preempt_state: room.preempt_state, cost, makes_room: true };
-        let verdict = self.ranked(&room.ad, self.permitted(offer, search, limited), request);
+        let verdict = self.ranked(&room.ad, self.permitted(offer, &room.ad, search, limited), request);
         Some(SlotVerdict::WithRoom(room.given_up, Box::new(verdict)))
     }
 
@@ -197,7 +197,7 @@ pub(super) fn by_name(slots: &[Slot]) -> HashMap<Box<[u8]>, usize> {
 /// A partitionable slot whose dynamic slots give their resources back.
 #[derive(Debug, Clone)]
 pub struct MadeRoom {
-    /// Its ad with their resources.
+    /// Its ad with their resources, and with [`VARIOUS`] as its user.
     pub ad: ClassAd,
     /// Their names.
     pub released: Vec<String>,
@@ -216,6 +216,7 @@ impl MadeRoom {
         for child in given_up {
             give_all_back(&mut ad, &assets, *child, settings);
         }
+        ad.insert("RemoteUser", VARIOUS);
         Self { ad, released: given_up.iter().map(name).collect() }
     }
 }
