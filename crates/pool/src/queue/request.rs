@@ -44,7 +44,8 @@ pub struct Queued {
     pub job: usize,
     /// Its autocluster, from 1.
     pub autocluster: u32,
-    /// Number of jobs before it in the list that `NEGOTIATOR_JOB_CONSTRAINT` leaves out, if every job is its own request.
+    /// Number of jobs before it that are not in the list and that the access point numbers: those that
+    /// `NEGOTIATOR_JOB_CONSTRAINT` leaves out, if every job is its own request, and those that were matched.
     pub left_out: u32,
 }
 
@@ -345,10 +346,13 @@ impl<'a> Queue<'a> {
     /// Takes matched jobs, given by their places in the submitter's list, out of it.
     pub fn remove<T>(&mut self, submitter: usize, places: &HashMap<usize, T>) {
         if !places.is_empty() {
-            let mut at = 0;
-            self.lists[submitter].retain(|_| {
+            let (mut at, mut removed) = (0, 0);
+            self.lists[submitter].retain_mut(|queued| {
                 at += 1;
-                !places.contains_key(&(at - 1))
+                let is_matched = places.contains_key(&(at - 1));
+                removed += u32::from(is_matched);
+                queued.left_out += removed;
+                !is_matched
             });
         }
     }
