@@ -307,7 +307,7 @@ impl<'c> NegotiationLoop<'c> {
                     let Tally { over_limit, beyond_share, preemption_not_required, prefers_its_job, .. } =
                         refusal.tally;
                     // The access point's jobs have what requests may lack.
-                    let is_incomplete = self.rules.leaves_out_significant() && !self.queue.whole;
+                    let is_incomplete = self.rules.replaces_significant() && !self.queue.whole;
                     let fits_unclaimed = beyond_share + over_limit > 0 || is_incomplete;
                     if fits_unclaimed || preemption_not_required + prefers_its_job > 0 {
                         progress.passed.push(PassedRun { first, autocluster, fits_unclaimed });
@@ -519,7 +519,7 @@ impl<'c> NegotiationLoop<'c> {
         let standing = || of_slot() || of_job();
         // The limits of a match are those of the request, which may lack those of the job.
         let limits_known = self.queue.requests_limits();
-        let is_equal = list[place].autocluster == request.autocluster && !self.rules.leaves_out_significant();
+        let is_equal = list[place].autocluster == request.autocluster && !self.rules.replaces_significant();
         if is_equal && limits_known && !standing() {
             return slot.suits_equal_job(ad(place), self.settings);
         }

@@ -138,11 +138,6 @@ impl Rules {
         !self.knobs.significant.replaced_by.is_empty()
     }
 
-    /// Returns whether the configuration leaves out significant attributes, so that requests may lack what slots use.
-    pub fn leaves_out_significant(&self) -> bool {
-        self.replaces_significant() || self.removed.is_some() || !self.knobs.significant.removed.is_empty()
-    }
-
     /// Returns whether a job has an attribute that may be used and is not significant: the configuration removes it, or
     /// it counts as a slot attribute and an expression of the configuration mentions it.
     pub fn may_use_insignificant(&self, job: &ClassAd) -> bool {
