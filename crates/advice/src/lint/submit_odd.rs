@@ -50,8 +50,11 @@ fn nested_function(value: &str) -> Option<(String, String)> {
 /// Arguments with macros are not looked at.
 pub(super) fn odd_function(text: &str) -> Option<(String, String, String)> {
     text.match_indices('$').find_map(|(at, _)| {
-        let (name, rest) = text[at + 1..].split_once('(')?;
-        let (arguments, _) = rest.split_once(')').filter(|(arguments, _)| !arguments.contains('$'))?;
+        let rest = &text[at + 1..];
+        let end = rest.find(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_'))?;
+        let (name, rest) = (&rest[..end], rest[end..].strip_prefix('(')?);
+        let end = rest.find([')', '$']).filter(|end| rest[*end..].starts_with(')'))?;
+        let arguments = &rest[..end];
         let parts: Vec<&str> = arguments.split(',').map(str::trim).collect();
         let (fault, help) = function_fault(name, &parts).filter(|_| !text[..at].ends_with('$'))?;
         let call = format!("${name}({arguments})");

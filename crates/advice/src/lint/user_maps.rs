@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::knobs::bare;
+use super::near_names::NearNames;
 use super::{lists, unknowns};
 use classmate::Diagnostic;
 use classmate::internal::builtin::near;
@@ -28,8 +29,9 @@ pub(super) fn check(config: &Config) -> lists::Found {
         lines(definition, &mut found);
     }
     let Some(names) = listed(config) else { return found };
+    let near = NearNames::of(names.values().map(String::as_str));
     for definition in &written {
-        found.extend(calls(definition, &names).map(|one| (one, shown(definition.name))));
+        calls(definition, (&names, &near), &mut found);
     }
     found
 }
@@ -74,12 +76,13 @@ fn lines(definition: &Definition<'_>, found: &mut lists::Found) {
         return;
     }
     let map = UserMap::parse(definition.raw);
+    let mut skipped = map.skipped().iter().peekable();
     for (number, line) in definition.raw.split(|byte| *byte == b'\n').enumerate() {
         let line = line.trim_ascii();
+        let skipped = skipped.next_if(|skipped| skipped.line == number + 1);
         if line.is_empty() || line.starts_with(b"#") || line.starts_with(b"@") {
             continue;
         }
-        let skipped = map.skipped().iter().find(|skipped| skipped.line == number + 1);
         let (message, help) = match (skipped, missing_group(line)) {
             // The library of patterns may be left out.
             (Some(skipped), _) if cfg!(feature = "pcre2") => {
@@ -112,9 +115,12 @@ fn missing_group(line: &[u8]) -> Option<usize> {
 }
 
 /// `userMap("Group", Owner)` with the name of a map that no list has.
-fn calls(definition: &Definition<'_>, names: &BTreeMap<String, String>) -> impl Iterator<Item = Diagnostic> {
+fn calls(
+    definition: &Definition<'_>,
+    (names, near): (&BTreeMap<String, String>, &NearNames<'_>),
+    found: &mut lists::Found,
+) {
     const CALL: &str = "usermap(";
-    let mut found = Vec::new();
     for (number, line) in definition.raw.split(|byte| *byte == b'\n').enumerate() {
         let text = shown(line);
         let lower = text.to_ascii_lowercase();
@@ -129,14 +135,14 @@ fn calls(definition: &Definition<'_>, names: &BTreeMap<String, String>) -> impl 
             if names.contains_key(&name.to_lowercase()) {
                 continue;
             }
-            let near = near::closest(name.as_bytes(), names.values().map(String::as_str)).map(str::to_owned);
+            let near = near.closest(near::allowance(name.as_bytes()), name, |_| true);
             let message = format!("no list of maps has `{name}`, so `userMap` finds nothing");
             let warning = Diagnostic::warning_at(message, place(definition, number)).code("conflicting-knobs");
-            found.push(match near {
-                Some(near) => warning.did_you_mean(Some(near)),
+            let warning = match near {
+                Some(near) => warning.did_you_mean(Some(near.to_owned())),
                 None => warning.help("add it to the list, as in `SCHEDD_CLASSAD_USER_MAP_NAMES`"),
-            });
+            };
+            found.push((warning, shown(definition.name)));
         }
     }
-    found.into_iter()
 }
