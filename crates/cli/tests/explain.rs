@@ -1207,6 +1207,11 @@ fn only_jobs_that_get_a_slot_found_none_before() {
     assert_eq!(moved, [("1.0", "no match found", "PREEMPTION_REQUIREMENTS == False")]);
 }
 
+/// An unclaimed slot of one core with these Requirements.
+fn unclaimed(name: &str, requirements: &str) -> ClassAd {
+    ad(&format!("[Name = \"{name}\"; State = \"Unclaimed\"; Cpus = 1; Memory = 100; Requirements = {requirements}]"))
+}
+
 /// A job of a snapshot, explained with the cycle.
 fn explained_in_cycle(snapshot: &Snapshot, id: &str) -> Explanation {
     let snapshot = Box::leak(Box::new(snapshot.clone()));
@@ -1217,16 +1222,13 @@ fn explained_in_cycle(snapshot: &Snapshot, id: &str) -> Explanation {
 /// to slots (`docs/reference/negotiation.md` 8.3), although the job has them.
 #[test]
 fn attributes_that_requests_leave_out_are_the_first_cause_and_are_added() {
-    let slot = |name: &str, start: &str| {
-        ad(&format!("[Name = \"{name}\"; State = \"Unclaimed\"; Cpus = 1; Memory = 100; Requirements = {start}]"))
-    };
     let job = ad(
         "[ClusterId = 1; ProcId = 0; JobStatus = 1; JobUniverse = 5; Owner = \"a\"; User = \"a@x\"; RequestCpus = 1; \
                   RequestDisk = 5; Dept = \"phys\"; Unused = 1; Requirements = TARGET.Memory > 0]",
     );
     let strict = "TARGET.RequestCpus <= Cpus && TARGET.Dept == \"phys\"";
     let mut snapshot = Snapshot {
-        slots: vec![slot("s1", strict), slot("s2", strict)],
+        slots: vec![unclaimed("s1", strict), unclaimed("s2", strict)],
         jobs: vec![job],
         config: Config::parse("c", b"SIGNIFICANT_ATTRIBUTES = Requirements, Rank, RequestDisk\n").unwrap(),
         ..Snapshot::default()
@@ -1267,22 +1269,19 @@ fn attributes_that_requests_leave_out_are_the_first_cause_and_are_added() {
     snapshot.config.add("more", b"NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE = 1\n").unwrap();
     assert_eq!(explained_in_cycle(&snapshot, "1.0").causes[0].label, "matched");
     snapshot.config = Config::parse("c", b"SIGNIFICANT_ATTRIBUTES = Requirements\n").unwrap();
-    snapshot.slots[1] = slot("s2", "true");
+    snapshot.slots[1] = unclaimed("s2", "true");
     assert_eq!(explained_in_cycle(&snapshot, "1.0").causes[0].label, "matched");
 }
 
 /// One slot requires one attribute, the other slot another one, and a different setting leaves out each.
 #[test]
 fn attributes_that_requests_leave_out_are_of_the_slots_that_require_them() {
-    let slot = |name: &str, start: &str| {
-        ad(&format!("[Name = \"{name}\"; State = \"Unclaimed\"; Cpus = 1; Memory = 100; Requirements = {start}]"))
-    };
     let job = ad(
         "[ClusterId = 1; ProcId = 0; JobStatus = 1; JobUniverse = 5; Owner = \"a\"; User = \"a@x\"; RequestCpus = 1; \
                   Dept = \"phys\"; Site = \"A\"; SubmitterUserPrio = 3.0; Requirements = TARGET.Memory > 0]",
     );
     let mut snapshot = Snapshot {
-        slots: vec![slot("s1", "TARGET.Dept == \"phys\""), slot("s2", "TARGET.Site == \"A\"")],
+        slots: vec![unclaimed("s1", "TARGET.Dept == \"phys\""), unclaimed("s2", "TARGET.Site == \"A\"")],
         jobs: vec![job],
         config: Config::parse("c", b"SIGNIFICANT_ATTRIBUTES = Requirements\n").unwrap(),
         ..Snapshot::default()
@@ -1296,7 +1295,7 @@ fn attributes_that_requests_leave_out_are_of_the_slots_that_require_them() {
     assert_eq!(first(&snapshot), are);
     // The negotiator adds the priority of the submitter to requests, whatever the job has.
     snapshot.config = Config::parse("c", b"SIGNIFICANT_ATTRIBUTES = Requirements\n").unwrap();
-    snapshot.slots = vec![slot("s1", "TARGET.SubmitterUserPrio < 1.0 && TARGET.Dept == \"phys\"")];
+    snapshot.slots = vec![unclaimed("s1", "TARGET.SubmitterUserPrio < 1.0 && TARGET.Dept == \"phys\"")];
     let pool = PreparedPool::for_explanation(&snapshot).unwrap();
     let names = pool.job(&snapshot.jobs[0], b"a@x").unsent;
     assert!(names.contains(&Name::new("Dept")) && !names.contains(&Name::new("SubmitterUserPrio")), "{names:?}");

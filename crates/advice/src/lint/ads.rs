@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
+use super::attribute_lines::tags;
 use super::attributes::only_in;
 use super::comparison::assigned;
 use super::expression::{LintContext, Role, is_unit, parsed, unparsed};
@@ -12,7 +13,7 @@ use super::knobs::{SLOT_VALUE, job_role};
 use super::rules::unquoted_text;
 use super::schema::AdSchema;
 use super::versions::{LintVersions, is_certain, read_elsewhere};
-use super::{LineIndex, placed, shifted_fix};
+use super::{LineIndex, MAX_OF_LINE, placed, shifted_fix};
 use crate::fmt::ads::{comment, separated};
 use crate::versions::VersionText;
 use classmate::internal::analysis::evaluate::Analysis;
@@ -31,8 +32,6 @@ use classmate::{ClassAd, Diagnostic, Expr, Name, ParseOptions, Semantics, Span, 
 
 /// Alarms of one file that are kept; those that say the same are counted.
 const MAX_DIAGNOSTICS: usize = 1000;
-/// Values on one line of XML that are reported.
-const MAX_OF_LINE: usize = 20;
 /// Bytes that are searched for the end of ads with errors, before the search is cut short.
 const MAX_SEARCHED_BYTES: usize = 64 << 20;
 /// Bytes of an ad behind [`MAX_SEARCHED_BYTES`] of ads with errors.
@@ -351,17 +350,10 @@ impl AdLinter {
     /// that does not begin with a number is ERROR.
     pub fn elements(&mut self, file: &Arc<str>, text: &[u8]) {
         let lines = LineIndex::of(text);
-        // The end of the last comment, and the last line with findings and their number.
-        let (mut behind, mut of_line) = (0, (0, 0));
-        for at in memchr::memchr_iter(b'<', text) {
+        // The last line with findings, and their number.
+        let mut of_line = (0, 0);
+        for at in tags(text) {
             let rest = &text[at + 1..];
-            if at < behind {
-                continue;
-            }
-            if rest.starts_with(b"!--") {
-                behind = memchr::memmem::find(rest, b"-->").map_or(text.len(), |end| at + end);
-                continue;
-            }
             let value = |open: &[u8], close: u8| {
                 let inner = rest.strip_prefix(open)?;
                 Some(inner[..memchr::memchr(close, inner)?].trim_ascii())

@@ -31,9 +31,9 @@ impl AttributeLines {
                 b'"' => {
                     let start = at + 1;
                     at = end_of_string(text, start);
-                    let behind = text[at.min(text.len())..].iter().skip(1).find(|byte| !byte.is_ascii_whitespace());
+                    let behind = text[at..].iter().skip(1).find(|byte| !byte.is_ascii_whitespace());
                     if let Some(ad) = lines.ads.last_mut().filter(|_| open == 1 && behind == Some(&b':')) {
-                        ad.entry(text[start..at.min(text.len())].to_ascii_lowercase()).or_insert(line);
+                        ad.entry(text[start..at].to_ascii_lowercase()).or_insert(line);
                     }
                 }
                 _ => {}
@@ -46,17 +46,12 @@ impl AttributeLines {
     /// The lines of a text in XML.
     pub fn of_xml(text: &[u8]) -> Self {
         let mut lines = AttributeLines::default();
-        let (mut depth, mut line, mut counted, mut behind) = (0_usize, 1, 0, 0);
-        for at in memchr::memchr_iter(b'<', text) {
+        let (mut depth, mut line, mut counted) = (0_usize, 1, 0);
+        for at in tags(text) {
             line += memchr::memchr_iter(b'\n', &text[counted..at]).count() as u64;
             counted = at;
             let rest = &text[at..];
-            if at < behind {
-                continue;
-            }
-            if rest.starts_with(b"<!--") {
-                behind = memchr::memmem::find(rest, b"-->").map_or(text.len(), |end| at + end);
-            } else if rest.starts_with(b"<c>") || rest.starts_with(b"<c ") {
+            if rest.starts_with(b"<c>") || rest.starts_with(b"<c ") {
                 depth += 1;
                 if depth == 1 {
                     lines.ads.push(BTreeMap::new());
@@ -85,6 +80,18 @@ impl AttributeLines {
         let ad = self.next.checked_sub(1).and_then(|at| self.ads.get(at));
         ad.and_then(|lines| lines.get(name.folded())).copied().unwrap_or_default()
     }
+}
+
+/// The offsets of the tags of a text in XML, outside of comments.
+pub(super) fn tags(text: &[u8]) -> impl Iterator<Item = usize> {
+    let mut behind = 0;
+    memchr::memchr_iter(b'<', text).filter(move |at| {
+        let is_tag = *at >= behind && !text[*at..].starts_with(b"<!--");
+        if *at >= behind && !is_tag {
+            behind = memchr::memmem::find(&text[*at..], b"-->").map_or(text.len(), |end| at + end);
+        }
+        is_tag
+    })
 }
 
 /// The end of a string in JSON that begins at an offset.

@@ -29,7 +29,7 @@ use super::scope::Seen;
 use super::submit::{is_amount, lint_with_macros, without_macros};
 use super::transforms::{self, TransformPart};
 use super::versions::{LintVersions, changed_text, read_elsewhere};
-use super::{LineIndex, beside_comment, is_slip, lists, pairs, placed, shifted_fix, unknowns, user_maps};
+use super::{LineIndex, MAX_OF_LINE, beside_comment, is_slip, lists, pairs, placed, shifted_fix, unknowns, user_maps};
 use crate::versions::configuration::{attributes, compared_as, is_divided, referred_to};
 use classmate::internal::analysis::evaluate::{Analysis, unknown};
 use classmate::internal::analysis::values::kind;
@@ -126,9 +126,6 @@ pub fn refusal(config: &Config, error: &ConfigError) -> Diagnostic {
     linter.report(error.clone().code(code), None);
     linter.alarms.remove(0)
 }
-
-/// Findings on one line that are reported; others are counted.
-const MAX_OF_LINE: usize = 20;
 
 type Said = (&'static str, Arc<str>, u32, (usize, usize), Option<String>, String);
 

@@ -110,6 +110,9 @@ fn beside_comment(found: Diagnostic, line: u64) -> Diagnostic {
     }
 }
 
+/// Findings on one line that are reported; others are counted.
+pub(crate) const MAX_OF_LINE: usize = 20;
+
 /// The offsets at which the lines of a text begin.
 #[derive(Debug)]
 pub(crate) struct LineIndex(Vec<usize>);

@@ -156,7 +156,7 @@ pub fn test(files: &[PathBuf], only: Option<&str>, coverage: bool) -> Result<(Js
 pub struct AdFile {
     reader: OpenReader,
     name: String,
-    /// What was found when it was opened.
+    /// Messages about its beginning, from when it was opened.
     notes: Notes,
 }
 

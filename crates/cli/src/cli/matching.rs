@@ -139,14 +139,19 @@ struct ListedPair {
 }
 
 /// The meaning of evaluated Requirements.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Yes,
     No,
     Undefined,
     Error,
     Failed,
+}
+
+impl Serialize for Verdict {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
 }
 
 impl Verdict {

@@ -482,12 +482,11 @@ impl Checker<'_> {
     fn of_cron(&mut self, upper: &[u8], name: &[u8], definition: &Definition<'_>) -> bool {
         let config = self.config;
         let jobs = self.cron_jobs.get_or_insert_with(|| {
-            let prefixes = ["STARTD_CRON_", "SCHEDD_CRON_", "BENCHMARKS_"];
             let of = |prefix: &str| {
                 let list = config.list(&format!("{prefix}JOBLIST")).unwrap_or_default();
                 list.iter().map(|job| format!("{prefix}{}", shown(job).to_ascii_uppercase())).collect::<Vec<String>>()
             };
-            prefixes.into_iter().flat_map(of).collect()
+            names::CRON_PREFIXES.into_iter().flat_map(of).collect()
         });
         let has = |prefix: &str, job: &str| jobs.contains(&format!("{prefix}{job}"));
         let Some(meant) = names::of_cron_job(&String::from_utf8_lossy(upper), &has) else { return false };

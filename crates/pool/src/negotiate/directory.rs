@@ -78,7 +78,7 @@ pub struct PoolAds {
     pub jobs: Vec<ClassAd>,
     /// Submitter ads.
     pub submitters: Option<Vec<ClassAd>>,
-    /// What was skipped in the files: slots, jobs, submitters.
+    /// The reports on the files: slots, jobs, submitters.
     pub reports: Vec<AdFileReport>,
 }
 

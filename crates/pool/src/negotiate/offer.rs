@@ -396,7 +396,7 @@ impl ScanMatcher<'_> {
 
     /// The concurrency limits of a request in a slot with this ad, in lower case.
     pub(super) fn limits_in(&self, slot: &ClassAd, request: &Request) -> Option<Vec<u8>> {
-        Slot::limits_with(slot, &request.ad, self.settings).map(|text| text.to_ascii_lowercase())
+        Slot::limits_in(slot, &request.ad, self.settings).map(|text| text.to_ascii_lowercase())
     }
 
     /// Returns whether an offer is a bad match, because its slot has no claim left. Then the slot leaves the list, and

@@ -201,7 +201,7 @@ impl Slot {
     /// each other, the slot ranks the job at least as high as the one it runs, and the job has the concurrency limits
     /// of the request.
     pub fn suits_other_job(&self, job: &ClassAd, requested: &ClassAd, settings: &EvalOptions) -> bool {
-        let limits = |job: &ClassAd| self.limits_of(job, settings).map(|text| text.to_ascii_lowercase());
+        let limits = |job: &ClassAd| Self::limits_in(&self.ad, job, settings).map(|text| text.to_ascii_lowercase());
         if limits(job).unwrap_or_default() != limits(requested).unwrap_or_default()
             || !self.rank_is_enough(job, settings)
         {
@@ -223,15 +223,10 @@ impl Slot {
         rank.and_then(|rank| rank.as_number()).is_none_or(|rank| rank >= current)
     }
 
-    /// The concurrency limits of a job in the slot: its own, or those that the slot holds already if the job has none,
+    /// The concurrency limits of a job in a slot with this ad: its own, or those that the slot holds already if the job has none,
     /// because `condor_negotiator` evaluates the attribute in the job, or else in the slot. `None` if the value is not
     /// a string.
-    pub fn limits_of(&self, job: &ClassAd, settings: &EvalOptions) -> Option<Text> {
-        Self::limits_with(&self.ad, job, settings)
-    }
-
-    /// As [`Slot::limits_of`], in a slot with this ad.
-    pub fn limits_with(slot: &ClassAd, job: &ClassAd, settings: &EvalOptions) -> Option<Text> {
+    pub fn limits_in(slot: &ClassAd, job: &ClassAd, settings: &EvalOptions) -> Option<Text> {
         let limits = *CONCURRENCY_LIMITS;
         let (ad, other) = if job.contains(limits) { (job, slot) } else { (slot, job) };
         if !ad.contains(limits) {

@@ -131,7 +131,7 @@ fn sorted_words(name: &str) -> Vec<&str> {
     words
 }
 
-/// The names of the table and of the execution point by their letters, and those of the table by their words.
+/// The names of the table and of the execution point by their letters.
 static BY_LETTERS: LazyLock<HashMap<String, Vec<&str>>> = LazyLock::new(|| {
     let mut known: HashMap<String, Vec<&str>> = HashMap::new();
     for name in TABLE.iter().copied().chain(names("read by the STARTD")) {
@@ -139,6 +139,8 @@ static BY_LETTERS: LazyLock<HashMap<String, Vec<&str>>> = LazyLock::new(|| {
     }
     known
 });
+
+/// The names of the table by their words in order.
 static BY_WORDS: LazyLock<HashMap<Vec<&str>, Vec<&str>>> = LazyLock::new(|| {
     let mut known: HashMap<Vec<&str>, Vec<&str>> = HashMap::new();
     for name in TABLE.iter() {
@@ -324,9 +326,12 @@ pub(super) const OF_CRON_JOB: [&str; 15] = [
     "SLOTS",
 ];
 
+/// The beginnings of the names of variables of cron jobs.
+pub(super) const CRON_PREFIXES: [&str; 3] = ["STARTD_CRON_", "SCHEDD_CRON_", "BENCHMARKS_"];
+
 /// The variable of a cron job that a name (upper case) is but for its end; `has` tells of a prefix and a name if there is such a job.
 pub(super) fn of_cron_job(upper: &str, has: &dyn Fn(&str, &str) -> bool) -> Option<String> {
-    let prefix = ["STARTD_CRON_", "SCHEDD_CRON_", "BENCHMARKS_"].into_iter().find(|start| upper.starts_with(start))?;
+    let prefix = CRON_PREFIXES.into_iter().find(|start| upper.starts_with(start))?;
     let rest = &upper[prefix.len()..];
     let parts = rest.match_indices('_').map(|(at, _)| (&rest[..at], &rest[at + 1..]));
     let ends: Vec<&str> = parts.filter(|(job, _)| has(prefix, job)).map(|(_, end)| end).collect();
