@@ -1,5 +1,6 @@
 //! `ExprTree`: an expression.
 
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{LazyLock, PoisonError, RwLock, RwLockReadGuard};
 
 use classmate::internal::eval::Evaluator;
@@ -20,7 +21,12 @@ static UNDEFINED: LazyLock<Expr> = LazyLock::new(|| Value::Undefined.to_expr());
 #[pyclass(name = "_ExprTree", frozen, subclass, module = "classmate._classmate")]
 pub(crate) struct ExprBase {
     expr: RwLock<Expr>,
+    /// Evaluations in an ad, until the expression is compiled.
+    evaluations: AtomicU8,
 }
+
+/// Evaluations after which an expression is compiled.
+const COMPILED_AFTER: u8 = 8;
 
 /// The error of an evaluation that was abandoned.
 pub(crate) fn failed() -> PyErr {
@@ -67,6 +73,7 @@ impl ExprBase {
     /// Sets the expression anew.
     pub(crate) fn replace(&self, expr: Expr) {
         let old = std::mem::replace(&mut *self.expr.write().unwrap_or_else(PoisonError::into_inner), expr);
+        self.evaluations.store(0, Ordering::Relaxed);
         drop(old);
     }
 
@@ -74,7 +81,15 @@ impl ExprBase {
         let (scope, target) = (ad(scope, "scope")?, ad(target, "target")?);
         let Some(scope) = scope else { return evaluate_nowhere(&self.expr()) };
         let target = target.filter(|target| !target.is(scope)).map(|target| target.get().ad());
-        evaluate(&self.read(), &scope.get().read(), target.as_deref())
+        let expr = self.read();
+        let evaluations = self.evaluations.load(Ordering::Relaxed);
+        if evaluations < COMPILED_AFTER {
+            self.evaluations.store(evaluations + 1, Ordering::Relaxed);
+        } else if evaluations == COMPILED_AFTER {
+            expr.tree().compile();
+            self.evaluations.store(evaluations + 1, Ordering::Relaxed);
+        }
+        evaluate(&expr, &scope.get().read(), target.as_deref())
     }
 }
 
@@ -83,7 +98,7 @@ impl ExprBase {
     #[new]
     #[pyo3(signature = (*_arguments, **_keywords))]
     fn new(_arguments: &Bound<'_, PyTuple>, _keywords: Option<&Bound<'_, PyDict>>) -> Self {
-        ExprBase { expr: RwLock::new(UNDEFINED.clone()) }
+        ExprBase { expr: RwLock::new(UNDEFINED.clone()), evaluations: AtomicU8::new(0) }
     }
 
     /// Sets the expression anew: to undefined, or to that of a text.

@@ -126,9 +126,14 @@ impl ClassAd {
 
     /// The attribute with a name, in this ad or in its chained parents.
     pub fn lookup(&self, name: Name) -> Option<&Attribute> {
+        self.lookup_key(name.key())
+    }
+
+    /// The attribute with the name of a key, in this ad or in its chained parents.
+    pub(crate) fn lookup_key(&self, key: Key) -> Option<&Attribute> {
         let mut ad = self;
         loop {
-            if let Some(at) = ad.position(name.key()) {
+            if let Some(at) = ad.position(key) {
                 return Some(&ad.values[at]);
             }
             ad = ad.chained.as_deref()?;

@@ -48,9 +48,8 @@ impl Operand<'_> {
 /// A comparison of two constants of the kinds that most are, as a condition; none for other operators and kinds.
 /// Integers are compared by their order, and what is undefined is identical to itself alone.
 #[inline]
-fn plain_truth(op: BinaryOp, first: &Operand<'_>, second: &Operand<'_>) -> Option<Truth> {
+pub(super) fn plain_truth(op: BinaryOp, first: &Literal, second: &Literal) -> Option<Truth> {
     use Literal::{Bool, Int, Undefined};
-    let (Operand::Literal(first), Operand::Literal(second)) = (first, second) else { return None };
     let truth = match (op, first, second) {
         (BinaryOp::Less, Int(a), Int(b)) => a < b,
         (BinaryOp::LessEqual, Int(a), Int(b)) => a <= b,
@@ -65,6 +64,11 @@ fn plain_truth(op: BinaryOp, first: &Operand<'_>, second: &Operand<'_>) -> Optio
         _ => return None,
     };
     Some(if truth { Truth::True } else { Truth::False })
+}
+
+/// The steps that a comparison of two strings takes beside those of its operands.
+pub(super) fn text_steps(a: &[u8], b: &[u8]) -> u64 {
+    (a.len().min(b.len()) / 32) as u64
 }
 
 impl<'a> Evaluator<'a> {
@@ -94,9 +98,22 @@ impl<'a> Evaluator<'a> {
         Ok(())
     }
 
+    /// Counts several steps.
+    #[inline]
+    pub(super) fn count(&mut self, steps: u64) -> Result<(), Aborted> {
+        match self.steps_left.checked_sub(steps) {
+            Some(left) => {
+                self.steps_left = left;
+                Ok(())
+            }
+            None => Err(self.exhausted()),
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn exhausted(&mut self) -> Aborted {
+        self.steps_left = 0;
         self.abandon(EvalError::Work(self.work))
     }
 
@@ -120,7 +137,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The meaning of a constant as a condition.
-    fn meaning_of_literal(&self, literal: &Literal) -> Truth {
+    pub(super) fn meaning_of_literal(&self, literal: &Literal) -> Truth {
         match literal {
             Literal::Bool(true) => Truth::True,
             Literal::Bool(false) => Truth::False,
@@ -230,7 +247,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// A node that is not logic, counted already.
-    fn leaf(&mut self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> Result<Truth, Aborted> {
+    pub(super) fn leaf(&mut self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> Result<Truth, Aborted> {
         match tree.node(id) {
             Node::Attr(name) => match self.plain_reference(*name, frame) {
                 Some((Some(Attribute::Literal(literal)), _)) if self.depth < self.deepest => {
@@ -255,7 +272,9 @@ impl<'a> Evaluator<'a> {
                 // They stay where they are made: moving them takes longer than most comparisons.
                 let Ok(first) = &self.operand(tree, *left, frame) else { return Err(Aborted) };
                 let Ok(second) = &self.operand(tree, *right, frame) else { return Err(Aborted) };
-                if let Some(truth) = plain_truth(*op, first, second) {
+                if let (Operand::Literal(first), Operand::Literal(second)) = (first, second)
+                    && let Some(truth) = plain_truth(*op, first, second)
+                {
                     return Ok(truth);
                 }
                 if let Some(holds) = self.text_comparison(*op, first, second)? {
@@ -314,7 +333,7 @@ impl<'a> Evaluator<'a> {
             self.circular(tree).map(|_| Truth::Undefined).map_err(|failed| self.abandon(failed))
         } else {
             self.active.push(active);
-            let truth = self.with_fresh_search(|evaluator| with_stack(|| evaluator.truth(tree, tree.root(), at)));
+            let truth = self.with_fresh_search(|evaluator| with_stack(|| evaluator.whole_truth(tree, at)));
             self.active.pop();
             truth
         };
@@ -363,7 +382,7 @@ impl<'a> Evaluator<'a> {
         second: &Operand<'_>,
     ) -> Result<Option<bool>, Aborted> {
         let (Some(a), Some(b)) = (first.text(), second.text()) else { return Ok(None) };
-        self.charge_work((a.len().min(b.len()) / 32) as u64).map_err(|failed| self.abandon(failed))?;
+        self.count(text_steps(a, b))?;
         Ok(compare::texts(op, a, b))
     }
 
@@ -467,7 +486,12 @@ mod tests {
             let my = format!(
                 "[Requirements = {text}; Name = \"slot1\"; Cpus = 4; Loop = Loop || true; A = B && Missing; B = Cpus > 2; Big = {big}]"
             );
-            let my = ClassAd::parse(my.as_bytes()).unwrap();
+            let [my, compiled] = [(); 2].map(|()| ClassAd::parse(my.as_bytes()).unwrap());
+            for (_, attribute) in compiled.attributes() {
+                if let Attribute::Tree(tree) = attribute {
+                    tree.compile();
+                }
+            }
             let limits = (0..60).map(|work| Limits { work, ..Limits::default() });
             let limits = limits.chain((0..20).map(|depth| Limits { depth, ..Limits::default() }));
             for limits in limits.chain([Limits::default()]) {
@@ -476,8 +500,18 @@ mod tests {
                     let requirements = Name::new("Requirements");
                     for scope in [Scope::new(&my, &settings), Scope::new(&my, &settings).with_target(&target)] {
                         let value = Evaluator::new(scope).eval_attribute(requirements);
-                        let truth = Evaluator::new(scope).attribute_truth(requirements);
-                        assert_eq!(truth, value.map(|value| Truth::of(&value)), "{text} within {limits:?}");
+                        let value = value.map(|value| Truth::of(&value));
+                        assert_eq!(
+                            Evaluator::new(scope).attribute_truth(requirements),
+                            value,
+                            "{text} within {limits:?}"
+                        );
+                        let scope = Scope { my: &compiled, ..scope };
+                        assert_eq!(
+                            Evaluator::new(scope).attribute_truth(requirements),
+                            value,
+                            "{text} compiled, {limits:?}"
+                        );
                     }
                 }
             }

@@ -11,11 +11,11 @@ use crate::ad::{Attribute, ClassAd};
 use crate::eval::scope::{EvalOptions, Scope};
 use crate::eval::{Evaluator, REQUIREMENTS, operate, with_stack};
 use crate::name::{Key, Name, known};
+use crate::syntax::compiled::{is_condition, type_test};
 use crate::syntax::expr::{CallSite, Node, NodeId, Run, Tree, base_of, copy_into};
 use crate::syntax::literal::Literal;
 use crate::syntax::operator::{BinaryOp, UnaryOp};
 use crate::syntax::parse::Mode;
-use crate::syntax::view::View;
 use crate::value::logic::Truth;
 use crate::value::{Value, arith};
 
@@ -76,14 +76,8 @@ impl FoldedAd {
     /// assert_eq!(symmetric_folded(&job, &slot, &EvalOptions::default()), Some(true));
     /// ```
     pub fn new(ad: &Arc<ClassAd>) -> Option<Self> {
-        let mut folder = Folder {
-            ad,
-            attributes: HashMap::new(),
-            replaced: Vec::new(),
-            cost: Cost::default(),
-            is_changed: false,
-            nesting: 0,
-        };
+        let mut folder =
+            Folder { ad, attributes: HashMap::new(), replaced: Vec::new(), cost: Cost::default(), nesting: 0 };
         folder.attribute(*REQUIREMENTS)?;
         let Folder { replaced, cost, .. } = folder;
         if cost.steps > MAX_COST.steps || cost.levels > MAX_COST.levels {
@@ -94,6 +88,9 @@ impl FoldedAd {
         }
         let mut folded = ClassAd::with_capacity(replaced.len());
         for (name, attribute) in replaced {
+            if let Attribute::Tree(tree) = &attribute {
+                tree.compile_for(&|key| ad.lookup_key(key).is_some());
+            }
             folded.set(name, attribute);
         }
         folded.chain(Some(Arc::clone(ad)));
@@ -151,8 +148,6 @@ struct Folder<'a> {
     attributes: HashMap<Key, Option<(Literal, Cost)>>,
     replaced: Vec<(Name, Attribute)>,
     cost: Cost,
-    /// True if the expression that is being folded became another one.
-    is_changed: bool,
     /// Parts around the one that is being folded, in all attributes on the way to it.
     nesting: u32,
 }
@@ -176,10 +171,8 @@ impl Folder<'_> {
             return None;
         }
         self.attributes.insert(name.key(), None);
-        let outer = std::mem::take(&mut self.is_changed);
         let mut folded = Tree { semantics: tree.semantics, ..Tree::default() };
         let part = self.part(tree, tree.root(), &mut folded)?;
-        let is_changed = std::mem::replace(&mut self.is_changed, outer);
         self.cost.add(part.cost);
         match folded.nodes.last() {
             Some(Node::Literal(literal)) if part.is_constant => {
@@ -191,9 +184,8 @@ impl Folder<'_> {
                 Some(constant)
             }
             _ => {
-                if is_changed {
-                    self.replaced.push((name, Attribute::Tree(Arc::new(folded))));
-                }
+                // Also one that stays as it is: it is compiled for this ad.
+                self.replaced.push((name, Attribute::Tree(Arc::new(folded))));
                 Some(None)
             }
         }
@@ -227,7 +219,6 @@ impl Folder<'_> {
                     if self.ad.contains(*name) {
                         return self.reference(tree, id, *name, out);
                     }
-                    self.is_changed = true;
                     out.nodes.push(Node::Literal(Literal::Undefined));
                     FoldedPart::constant(2, 0)
                 }
@@ -236,7 +227,6 @@ impl Folder<'_> {
             Node::Paren(inner) => {
                 let part = self.part(tree, *inner, out)?;
                 if part.is_constant {
-                    self.is_changed = true;
                     return FoldedPart::constant(part.cost.steps + 1, part.cost.levels + 1);
                 }
                 out.nodes.push(Node::Paren(out.root()));
@@ -251,7 +241,7 @@ impl Folder<'_> {
                     })
                     && let Some(literal) = settled(&value)
                 {
-                    return self.put(out, start, literal, &[part]);
+                    return put(out, start, literal, &[part]);
                 }
                 out.nodes.push(Node::Unary(*op, out.root()));
                 FoldedPart::kept(part.cost)
@@ -288,7 +278,6 @@ impl Folder<'_> {
     /// `name`, or `MY.name` for an attribute that the ad has.
     fn reference(&mut self, tree: &Tree, id: NodeId, name: Name, out: &mut Tree) -> Option<FoldedPart> {
         if let Some((literal, cost)) = self.attribute(name)? {
-            self.is_changed = true;
             out.nodes.push(Node::Literal(literal));
             return FoldedPart::constant(cost.steps + 2, cost.levels);
         }
@@ -316,12 +305,12 @@ impl Folder<'_> {
         match (&first, &second) {
             (Some(first), Some(second)) if !is_noted(op, first, second) => {
                 if let Some(literal) = settled(&operate(op, first, second)) {
-                    return self.put(out, start, literal, &[left, right]);
+                    return put(out, start, literal, &[left, right]);
                 }
             }
             (Some(first), None) if decides(first) => {
                 if let Some(literal) = Truth::of(first).value().to_literal() {
-                    return self.put(out, start, literal, &[left, right]);
+                    return put(out, start, literal, &[left, right]);
                 }
             }
             (Some(first), None) if is_neutral(first) && is_condition(out, second_id) => {
@@ -329,11 +318,11 @@ impl Folder<'_> {
                 let root = copy_into(&mut alone, out, second_id);
                 out.nodes.truncate(start);
                 copy_into(out, &alone, root);
-                return self.shortened(cost);
+                return shortened(cost);
             }
             (None, Some(second)) if is_neutral(second) && is_condition(out, first_id) => {
                 out.nodes.truncate(second_start);
-                return self.shortened(cost);
+                return shortened(cost);
             }
             _ => {}
         }
@@ -351,16 +340,12 @@ impl Folder<'_> {
             parts.push(self.part(tree, *argument, out)?);
             places.push(out.root());
         }
-        let tests: Option<fn(&Value) -> bool> = match site.name.folded() {
-            b"isundefined" => Some(Value::is_undefined),
-            b"iserror" => Some(Value::is_error),
-            _ => None,
-        };
-        if let (Some(test), [part]) = (tests, &parts[..])
+        if let (Some(test), [part]) = (type_test(site.name), &parts[..])
             && part.is_constant
-            && let Some(value) = constant(out)
+            && let Some(Node::Literal(literal)) = out.nodes.last()
         {
-            return self.put(out, start, Literal::Bool(test(&value)), &parts);
+            let literal = Literal::Bool(test(literal));
+            return put(out, start, literal, &parts);
         }
         let arguments = Run { first: out.children.len() as u32, len: places.len() as u32 };
         out.children.extend(places);
@@ -372,25 +357,23 @@ impl Folder<'_> {
         }
         FoldedPart::kept(cost)
     }
+}
 
-    /// Puts a constant in the place of what it was computed from.
-    fn put(&mut self, out: &mut Tree, start: usize, literal: Literal, parts: &[FoldedPart]) -> Option<FoldedPart> {
-        self.is_changed = true;
-        out.nodes.truncate(start);
-        let mut cost = Cost { steps: steps_of(&literal), levels: 0 };
-        out.nodes.push(Node::Literal(literal));
-        for part in parts {
-            cost.add_beside(part.cost);
-        }
-        FoldedPart::constant(cost.steps, cost.levels + 1)
+/// Puts a constant in the place of what it was computed from.
+fn put(out: &mut Tree, start: usize, literal: Literal, parts: &[FoldedPart]) -> Option<FoldedPart> {
+    out.nodes.truncate(start);
+    let mut cost = Cost { steps: steps_of(&literal), levels: 0 };
+    out.nodes.push(Node::Literal(literal));
+    for part in parts {
+        cost.add_beside(part.cost);
     }
+    FoldedPart::constant(cost.steps, cost.levels + 1)
+}
 
-    /// One operand, of which nothing more is left than the other one.
-    fn shortened(&mut self, mut cost: Cost) -> Option<FoldedPart> {
-        self.is_changed = true;
-        cost.add(Cost { steps: 1, levels: 1 });
-        FoldedPart::kept(cost)
-    }
+/// One operand, of which nothing more is left than the other one.
+fn shortened(mut cost: Cost) -> Option<FoldedPart> {
+    cost.add(Cost { steps: 1, levels: 1 });
+    FoldedPart::kept(cost)
 }
 
 /// A part as it is.
@@ -429,13 +412,8 @@ fn is_noted(op: BinaryOp, first: &Value, second: &Value) -> bool {
     !matches!(op, BinaryOp::Is | BinaryOp::Isnt | BinaryOp::And | BinaryOp::Or) && is_text(first) != is_text(second)
 }
 
-/// Tests whether the value of a part is always true, false, undefined or an error.
-fn is_condition(tree: &Tree, id: NodeId) -> bool {
-    matches!(tree.view(tree.bare(id)), View::Not(_) | View::Logic { .. } | View::Compare { .. })
-}
-
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::eval::EvalError;
     use crate::eval::matching::symmetric_by_expression;
@@ -497,7 +475,7 @@ mod tests {
     }
 
     /// A random expression of the attributes that [`random_ad`] gives.
-    fn random_expr(random: &mut SplitMix64, nesting: u32) -> String {
+    pub(in crate::eval) fn random_expr(random: &mut SplitMix64, nesting: u32) -> String {
         let mut draw = |choices: &[&str]| choices[(random.next_u64() % choices.len() as u64) as usize].to_owned();
         let leaf = [
             "0",
@@ -565,7 +543,7 @@ mod tests {
         }
     }
 
-    fn random_ad(random: &mut SplitMix64) -> Arc<ClassAd> {
+    pub(in crate::eval) fn random_ad(random: &mut SplitMix64) -> Arc<ClassAd> {
         let constant = |random: &mut SplitMix64| random_expr(random, 0);
         let text = format!(
             "[a = {}; b = {}; c = {}; d = {}; e = {}; f = {}; Requirements = {}]",

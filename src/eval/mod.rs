@@ -5,6 +5,7 @@
 //! One file, because names and nodes are evaluated in terms of each other.
 
 pub mod clause;
+mod compiled;
 mod condition;
 pub mod conditions;
 mod context;
@@ -243,7 +244,11 @@ impl<'a> Evaluator<'a> {
     /// # Errors
     /// The evaluation was abandoned.
     pub fn eval_root(&mut self, expr: &Expr) -> Result<Value, EvalError> {
-        let value = self.eval(expr.tree(), expr.root(), self.start)?;
+        let tree = expr.tree();
+        if expr.root() == tree.root() && tree.compiled().is_some() {
+            return Ok(self.whole_condition(tree, self.start)?.value());
+        }
+        let value = self.eval(tree, expr.root(), self.start)?;
         Ok(self.released(value))
     }
 
@@ -292,7 +297,7 @@ impl<'a> Evaluator<'a> {
         match ad.lookup(*REQUIREMENTS) {
             None => Ok(false),
             Some(Attribute::Literal(literal)) => Ok(Value::from(literal).is_nonzero()),
-            Some(Attribute::Tree(tree)) => match self.condition(tree, tree.root(), self.start)? {
+            Some(Attribute::Tree(tree)) => match self.whole_condition(tree, self.start)? {
                 // A duration is no condition, but a number.
                 Truth::NotBoolean => {
                     self.begin_again();

@@ -3,11 +3,12 @@
 //! Nodes are in post-order, children by index and before their parent, so the nodes of any part of an
 //! expression are contiguous and nothing recursive is built, compared or dropped.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::name::Name;
 use crate::semantics::{Semantics, VersionRule};
 use crate::span::Span;
+use crate::syntax::compiled::{CompiledCondition, OwnAd};
 use crate::syntax::literal::Literal;
 use crate::syntax::operator::{BinaryOp, UnaryOp};
 
@@ -100,9 +101,26 @@ pub struct Tree {
     pub spans: Vec<Span>,
     /// The version in which the text was read.
     pub semantics: Semantics,
+    /// The whole expression as a compiled condition, once it was compiled; none if it is no condition.
+    pub(crate) compiled: OnceLock<Option<Box<CompiledCondition>>>,
 }
 
 impl Tree {
+    /// Compiles the whole expression, if it is a condition, for all later evaluations. The tree must not change afterwards.
+    pub fn compile(&self) {
+        self.compiled.get_or_init(|| CompiledCondition::new(self, None).map(Box::new));
+    }
+
+    /// As [`Tree::compile`], for a tree that is evaluated in one ad only, of which `own` tells; what it refers to there are expressions.
+    pub(crate) fn compile_for(&self, own: &OwnAd<'_>) {
+        self.compiled.get_or_init(|| CompiledCondition::new(self, Some(own)).map(Box::new));
+    }
+
+    /// The whole expression as a compiled condition, if it was compiled and is one.
+    pub(crate) fn compiled(&self) -> Option<&CompiledCondition> {
+        self.compiled.get()?.as_deref()
+    }
+
     /// The node at an index.
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id as usize]
@@ -300,6 +318,7 @@ impl Expr {
             attributes: self.tree.attributes.iter().map(|(name, id)| (*name, moved(*id))).collect(),
             spans: Vec::new(),
             semantics: self.tree.semantics,
+            ..Tree::default()
         };
         for (id, node) in (0..).zip(&self.tree.nodes) {
             if (first..=part).contains(&id) {

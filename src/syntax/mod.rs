@@ -2,6 +2,7 @@
 
 pub mod build;
 pub mod calendar;
+pub(crate) mod compiled;
 pub mod diagnose;
 pub mod expr;
 pub mod layout;
