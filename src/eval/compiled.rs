@@ -173,6 +173,19 @@ impl<'a> Evaluator<'a> {
                         return Ok(self.meaning_of_literal(literal));
                     }
                 }
+                Form::Default(first, second) => match around.literal(first, tree) {
+                    Some(Literal::Undefined) => {
+                        if let Some(literal) = around.literal(second, tree) {
+                            self.count(u64::from(part.steps + first.steps() + second.steps()))?;
+                            return Ok(self.meaning_of_literal(literal));
+                        }
+                    }
+                    Some(literal) => {
+                        self.count(u64::from(part.steps + first.steps()))?;
+                        return Ok(self.meaning_of_literal(literal));
+                    }
+                    None => {}
+                },
                 Form::TypeTest(test, place) => {
                     if let Some(literal) = around.literal(place, tree) {
                         self.count(u64::from(part.steps + place.steps()))?;

@@ -22,7 +22,7 @@ use crate::value::{Value, arith};
 /// An ad with its own constants in its Requirements and in the attributes that these refer to.
 #[derive(Debug)]
 pub struct FoldedAd {
-    /// The attributes that became shorter, and the whole ad as their parent.
+    /// The attributes that decide a match, folded and compiled, and the whole ad as their parent.
     ad: Arc<ClassAd>,
     cost: Cost,
 }

@@ -55,7 +55,9 @@ pub(crate) struct Part {
 
 #[derive(Debug)]
 pub(crate) enum Form {
-    /// An operator other than logic.
+    /// `first ?: second`
+    Default(Place, Place),
+    /// Any other operator but logic.
     Operator(BinaryOp, Place, Place),
     /// An attribute alone.
     Attribute(Place),
@@ -109,8 +111,8 @@ pub(crate) const MAX_KEPT: usize = 16;
 /// Maximum number of nodes of an expression that is compiled.
 const MAX_NODES: usize = 20_000;
 
-/// Maximum number of levels of an expression that is compiled.
-const MAX_LEVELS: u32 = 400;
+/// Maximum number of levels of an expression that is compiled: the compiler calls itself once for each.
+const MAX_LEVELS: u32 = 100;
 
 struct Compiler<'t> {
     tree: &'t Tree,
@@ -136,21 +138,21 @@ impl Compiler<'_> {
         }
         let tree = self.tree;
         match tree.node(id) {
-            Node::Paren(inner) => self.deeper(*inner, level),
+            Node::Paren(inner) => self.condition(*inner, level + 1),
             Node::Unary(UnaryOp::Not, operand) => {
-                self.deeper(*operand, level)?;
+                self.condition(*operand, level + 1)?;
                 self.instructions.push(Instruction::Negate);
                 Some(())
             }
             Node::Binary(op @ (BinaryOp::And | BinaryOp::Or), left, right) => {
-                self.deeper(*left, level)?;
+                self.condition(*left, level + 1)?;
                 let at = self.instructions.len();
                 self.instructions.push(Instruction::Decide { op: *op, end: 0 });
                 self.kept += 1;
                 if self.kept > MAX_KEPT {
                     return None;
                 }
-                self.deeper(*right, level)?;
+                self.condition(*right, level + 1)?;
                 self.kept -= 1;
                 self.instructions.push(Instruction::Join(*op));
                 self.instructions[at] = Instruction::Decide { op: *op, end: self.instructions.len() as u32 };
@@ -158,9 +160,10 @@ impl Compiler<'_> {
             }
             node => {
                 let form = match node {
-                    Node::Binary(op, left, right) if *op != BinaryOp::Default => {
-                        Form::Operator(*op, self.place(*left), self.place(*right))
+                    Node::Binary(BinaryOp::Default, first, second) => {
+                        Form::Default(self.place(*first), self.place(*second))
                     }
+                    Node::Binary(op, left, right) => Form::Operator(*op, self.place(*left), self.place(*right)),
                     Node::Attr(_) | Node::Select(_) => Form::Attribute(self.place(id)),
                     Node::Call(call) => self.call(tree.calls[*call as usize]),
                     _ => Form::Other,
@@ -177,10 +180,6 @@ impl Compiler<'_> {
             (Some(test), [argument]) => Form::TypeTest(test, self.place(*argument)),
             _ => Form::Other,
         }
-    }
-
-    fn deeper(&mut self, id: NodeId, level: u32) -> Option<()> {
-        self.condition(id, level + 1)
     }
 
     fn place(&mut self, id: NodeId) -> Place {
