@@ -1,4 +1,4 @@
-//! Ads: every expression of them.
+//! Ads: every expression of them. One file: the readers of each form give their attributes to the same linter.
 
 use std::ops::Range;
 use std::sync::Arc;
