@@ -23,6 +23,8 @@ const FOLLOWED: u8 = 8;
 #[derive(Default)]
 pub(super) struct Shape {
     names: Vec<Name>,
+    /// The keys of the names, which are looked at more often than the names themselves.
+    keys: Vec<Key>,
     /// The place of each name, once there are many.
     index: Index,
     /// The names of the language itself that are there: they are looked up all the time and almost never there.
@@ -70,9 +72,9 @@ impl Shape {
             return None;
         }
         if self.index.is_empty() {
-            return self.names.iter().position(|name| name.key() == key);
+            return self.keys.iter().position(|known| *known == key);
         }
-        self.index.find(key, |place| self.names[place].key())
+        self.index.find(key, |place| self.keys[place])
     }
 
     /// Adds a name that is not there yet.
@@ -81,18 +83,20 @@ impl Shape {
         self.next = <[OnceLock<_>; 2]>::default();
         self.listing.take();
         self.names.push(name);
+        self.keys.push(name.key());
         self.marks |= name.key().mark().unwrap_or(0);
         if self.names.len() == INDEXED {
             self.reindex();
         } else if self.names.len() > INDEXED {
-            let names = &self.names;
-            self.index.insert(name.key(), names.len() - 1, |place| names[place].key());
+            let keys = &self.keys;
+            self.index.insert(name.key(), keys.len() - 1, |place| keys[place]);
         }
     }
 
     /// Makes room for a number of names.
     pub(super) fn reserve(&mut self, names: usize) {
         self.names.reserve(names);
+        self.keys.reserve(names);
     }
 
     /// These names and one more, for an ad that shares them with others.
@@ -117,8 +121,15 @@ impl Shape {
 
     /// A copy that is not shared.
     pub(super) fn own(&self) -> Self {
-        let Self { names, index, marks, followed, .. } = self;
-        Self { names: names.clone(), index: index.clone(), marks: *marks, followed: *followed, ..Self::default() }
+        let Self { names, keys, index, marks, followed, .. } = self;
+        Self {
+            names: names.clone(),
+            keys: keys.clone(),
+            index: index.clone(),
+            marks: *marks,
+            followed: *followed,
+            ..Self::default()
+        }
     }
 
     /// Keeps only the names at the places for which `keep` holds.
@@ -130,18 +141,20 @@ impl Shape {
             place += 1;
             keep(place - 1)
         });
+        self.keys.clear();
+        self.keys.extend(self.names.iter().map(|name| name.key()));
         self.reindex();
     }
 
     fn reindex(&mut self) {
         self.index.clear();
-        self.marks = self.names.iter().filter_map(|name| name.key().mark()).fold(0, |marks, mark| marks | mark);
-        if self.names.len() < INDEXED {
+        self.marks = self.keys.iter().filter_map(|key| key.mark()).fold(0, |marks, mark| marks | mark);
+        if self.keys.len() < INDEXED {
             return;
         }
-        let names = &self.names;
-        for (at, name) in names.iter().enumerate() {
-            self.index.insert(name.key(), at, |place| names[place].key());
+        let keys = &self.keys;
+        for (at, key) in keys.iter().enumerate() {
+            self.index.insert(*key, at, |place| keys[place]);
         }
     }
 }
