@@ -137,8 +137,10 @@ impl PriorityField {
     fn compare(self, one: &PriorityLine, other: &PriorityLine) -> Ordering {
         match self {
             Self::Plain(plain) => PLAIN[plain].3(one, other),
-            Self::Weighted(factor) => compare(FACTORS[factor].2(&one.weighted), FACTORS[factor].2(&other.weighted)),
-            Self::Normal(factor) => normal(factor, one).total_cmp(&normal(factor, other)),
+            // Factors are sorted by what they weigh.
+            Self::Weighted(factor) | Self::Normal(factor) => {
+                compare(FACTORS[factor].2(&one.weighted), FACTORS[factor].2(&other.weighted))
+            }
         }
     }
 }
@@ -149,7 +151,7 @@ fn by_priority(one: &PriorityLine, other: &PriorityLine) -> Ordering {
 
 fn by_tres(one: &PriorityLine, other: &PriorityLine) -> Ordering {
     let sum = |line: &PriorityLine| line.weighted.tres.iter().map(|(_, value)| value).sum::<f64>();
-    sum(one).total_cmp(&sum(other))
+    compare(sum(one), sum(other))
 }
 
 /// The priority as a fraction of the highest; what was set by hand is not divided.
@@ -157,10 +159,9 @@ fn normal_priority(line: &PriorityLine) -> String {
     format!("{:16.14}", if line.direct { line.sum } else { line.sum.max(1.0) / f64::from(u32::MAX) })
 }
 
-/// Compares two numbers as `sprio` does, to which differences below a millionth are none.
+/// Compares two numbers as `sprio` does, to which a difference below 0.00001 is none.
 fn compare(one: f64, other: f64) -> Ordering {
-    let millionths = |number: f64| (number * 1e6).round();
-    millionths(one).total_cmp(&millionths(other))
+    if (one - other).abs() < 0.000_01 { Ordering::Equal } else { one.total_cmp(&other) }
 }
 
 /// The numbers in the text of a job's number.
@@ -386,13 +387,37 @@ impl Sort {
 
     /// Sorts jobs; equal ones keep their order.
     pub fn sort(&self, lines: &mut [PriorityLine]) {
-        lines.sort_by(|one, other| {
-            let by = |&(field, falling): &(PriorityField, bool)| {
-                let order = field.compare(one, other);
-                if falling { order.reverse() } else { order }
-            };
-            self.0.iter().map(by).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
-        });
+        let mut order: Vec<usize> = (0..lines.len()).collect();
+        self.merge(&mut order, lines);
+        let mut sorted: Vec<PriorityLine> = order.into_iter().map(|at| std::mem::take(&mut lines[at])).collect();
+        lines.swap_with_slice(&mut sorted);
+    }
+
+    /// Sorts the numbers of lines by merging halves, as the C library does: of three numbers, the first can equal the second
+    /// and that the third, and still be less than the third.
+    fn merge(&self, order: &mut Vec<usize>, lines: &[PriorityLine]) {
+        let size = order.len();
+        if size < 2 {
+            return;
+        }
+        let mut second = order.split_off(size / 2);
+        self.merge(order, lines);
+        self.merge(&mut second, lines);
+        let mut first = std::mem::replace(order, Vec::with_capacity(size)).into_iter().peekable();
+        let mut second = second.into_iter().peekable();
+        while let (Some(&one), Some(&other)) = (first.peek(), second.peek()) {
+            let next = if self.compare(&lines[one], &lines[other]).is_le() { first.next() } else { second.next() };
+            order.extend(next);
+        }
+        order.extend(first.chain(second));
+    }
+
+    fn compare(&self, one: &PriorityLine, other: &PriorityLine) -> Ordering {
+        let by = |&(field, falling): &(PriorityField, bool)| {
+            let order = field.compare(one, other);
+            if falling { order.reverse() } else { order }
+        };
+        self.0.iter().map(by).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
     }
 }
 
