@@ -146,6 +146,8 @@ struct ListedJob {
     nice: i64,
     requested: String,
     allocated: String,
+    /// The CPUs that its size counts, which may be more than it requested.
+    cpus: Option<i64>,
     release: String,
 }
 
@@ -199,12 +201,13 @@ impl ListedJob {
         integer("RequestCpus", Some(each("cpu", 1.0)));
         integer("RequestMemory", Some(each("mem", 0.0)));
         integer("RequestGPUs", Some(each("gres/gpu", 0.0)).filter(|gpus| *gpus > 0));
+        integer("SlurmCpus", self.cpus.filter(|cpus| *cpus > 0 && *cpus != whole(amounts.of("cpu"))));
         integer("AllowedJobDuration", self.limit.map(|minutes| minutes.saturating_mul(60)));
-        if status == 1 {
-            // It depends on others until it has a time.
-            integer("SlurmBeginTime", Some(self.eligible.unwrap_or(i64::MAX)));
-            integer("SlurmPriority", self.priority.filter(|priority| *priority == 0));
-        } else {
+        // One that waits depends on others until it has a time; one that failed before it had a time has no priority either.
+        let begins = self.eligible.filter(|_| status == 1).or(self.eligible.is_none().then_some(i64::MAX));
+        integer("SlurmBeginTime", begins);
+        integer("SlurmPriority", self.priority.filter(|priority| *priority == 0));
+        if status != 1 {
             integer("JobCurrentStartDate", self.started);
         }
         integer("ServerTime", self.seen);
@@ -232,13 +235,14 @@ struct ListedNode {
 }
 
 /// States in which no job begins on a node.
-const UNAVAILABLE: [&str; 11] = [
+const UNAVAILABLE: [&str; 12] = [
     "DOWN",
     "DRAIN",
     "DRAINED",
     "DRAINING",
     "ERROR",
     "FAIL",
+    "FUTURE",
     "MAINT",
     "NOT_RESPONDING",
     "POWERING_DOWN",
@@ -305,7 +309,8 @@ pub fn node_ads(nodes: &[NodeLine]) -> Result<Vec<ClassAd>, String> {
     let node = |(name, line): (String, &NodeLine)| {
         let mut tres = line.generic.clone();
         tres.0.extend([("cpu".to_owned(), line.cpus as f64), ("mem".to_owned(), line.memory as f64)]);
-        ListedNode { name, tres, ..ListedNode::default() }.ad()
+        let state = if line.future { "FUTURE" } else { "" };
+        ListedNode { name, tres, state: state.to_owned(), ..ListedNode::default() }.ad()
     };
     named.map(node).collect()
 }
@@ -415,6 +420,7 @@ fn text_job<'a>(value: impl Fn(&str) -> Option<&'a str>, text: impl Fn(&str) -> 
         requested: requested.to_owned(),
         // Before 23.02 there is one list: what is allocated, once it is.
         allocated: value("AllocTRES").unwrap_or(requested).to_owned(),
+        cpus: value("NumCPUs").and_then(|cpus| cpus.parse().ok()),
         release: value("TRES").map_or("", |_| "22.05").to_owned(),
     }
     .ad()
@@ -543,6 +549,7 @@ struct JsonJob {
     time_limit: Option<JsonNumber>,
     priority: Option<JsonNumber>,
     nice: Option<i64>,
+    cpus: Option<JsonNumber>,
     tres_req_str: Option<String>,
     tres_alloc_str: Option<String>,
 }
@@ -613,6 +620,7 @@ impl JsonJob {
             nice: self.nice.map_or(0, |nice| if nice > i64::from(i32::MAX) { nice - (1 << 32) } else { nice }),
             requested: self.tres_req_str.unwrap_or_default(),
             allocated: self.tres_alloc_str.unwrap_or_default(),
+            cpus: self.cpus.and_then(JsonNumber::get),
             release: release.to_owned(),
         }
     }
@@ -741,7 +749,13 @@ mod tests {
         let ads = node_ads(&conf.nodes).unwrap();
         let found: Vec<_> =
             ads.iter().map(|ad| ["Machine", "Cpus", "Memory", "GPUs"].map(|name| shown(ad, name))).collect();
-        assert_eq!(found, [["\"a1\"", "8", "500", "3"], ["\"a2\"", "8", "500", "3"], ["\"b\"", "3", "500", "-"]]);
+        let of_default = |name| [name, "8", "500"];
+        let expected = [of_default("\"a1\""), of_default("\"a2\""), ["\"b\"", "3", "500"], of_default("\"c\"")];
+        let expected: Vec<_> =
+            expected.iter().zip(["3", "3", "-", "-"]).map(|(all, gpus)| [all[0], all[1], all[2], gpus]).collect();
+        assert_eq!(found, expected);
+        // Slurm counts a node that does not exist yet, and no job begins there.
+        assert_eq!([2, 3].map(|at: usize| shown(&ads[at], "Requirements") == "false"), [false, true]);
     }
 
     #[test]

@@ -27,6 +27,18 @@ pub(super) struct JobAge {
     pub(super) rest: f64,
 }
 
+/// What Slurm prints of a job in its priorities alone.
+#[derive(Default)]
+pub(super) struct BeyondLists {
+    /// Its priority, if that was set by hand.
+    pub(super) by_hand: Option<i64>,
+    /// Its site factor, if it has one.
+    pub(super) site: Option<i64>,
+}
+
+/// SITE and NICE of a job in several partitions before 23.02, whose priority was set by hand.
+const UNSET: i64 = i32::MIN as i64;
+
 /// A cell that differs.
 struct CellDifference {
     job: String,
@@ -114,6 +126,40 @@ impl PrintedPriorities {
         }
         result.unexpected = rows.iter().map(|row| self.key(row)).filter(|name| computed.contains_key(name)).collect();
         result
+    }
+
+    /// What it tells of jobs beyond Slurm's other listings. A job has factors, and none are printed: its priority was set by
+    /// hand.
+    pub(super) fn beyond_lists(&self, lines: &[PriorityLine]) -> HashMap<String, BeyondLists> {
+        const FACTORS: [&str; 7] = ["AGE", "ASSOC", "FAIRSHARE", "JOBSIZE", "PARTITION", "QOS", "TRES"];
+        // The partition of a job and its factor have the same header.
+        let name = self.column("PARTITION");
+        let headers = self.columns.iter().enumerate().filter(|(at, _)| Some(*at) != name);
+        let factors = headers.filter(|(_, header)| FACTORS.contains(&header.as_str())).map(|(at, _)| at);
+        let factors: Vec<usize> = factors.collect();
+        let number = |row: &[String], header: &str| row.get(self.column(header)?)?.parse::<f64>().ok();
+        let none = |row: &[String]| {
+            let cell = |at: &usize| row.get(*at).map_or("", String::as_str);
+            factors.iter().map(cell).all(|cell| cell.is_empty() || cell.parse::<f64>() == Ok(0.0))
+        };
+        let computed: HashMap<[String; 2], Vec<String>> =
+            lines.iter().map(|line| cells(&self.format.row(line))).map(|row| (self.key(&row), row)).collect();
+        let mut found: HashMap<String, BeyondLists> = HashMap::new();
+        for row in &self.rows {
+            let key = self.key(row);
+            let has_factors = computed.get(&key).is_some_and(|row| !none(row));
+            let [job, _] = key;
+            let site = number(row, "SITE").map(|site| site as i64).filter(|site| *site != 0);
+            let beyond = found.entry(job).or_default();
+            if site == Some(UNSET) {
+                beyond.by_hand = Some(1);
+            } else if has_factors && none(row) {
+                beyond.by_hand = number(row, "PRIORITY").map(|priority| priority as i64);
+            } else {
+                beyond.site = site;
+            }
+        }
+        found
     }
 
     /// The second, up to `now`, at which the ages of jobs and their priorities are those that were printed; `now` if there is

@@ -123,9 +123,11 @@ impl SlurmArguments {
         let found = |given: &Option<PathBuf>, name: &str| given.clone().or_else(|| own(pool, name));
         let text = |path: &Path| Ok::<_, Failure>((path.display().to_string(), contents(path)?));
         let mut warnings = Vec::new();
-        let files = match found(&self.slurm_conf, SLURM_CONF) {
-            Some(path) => vec![path],
-            None => PRINTED.iter().filter_map(|name| own(pool, name)).collect(),
+        let files: Vec<PathBuf> = match (&self.slurm_conf, own(pool, SLURM_CONF)) {
+            (Some(path), _) => vec![path.clone()],
+            // Partitions can be changed while Slurm runs.
+            (None, Some(path)) => std::iter::once(path).chain(own(pool, PRINTED[1])).collect(),
+            (None, None) => PRINTED.iter().filter_map(|name| own(pool, name)).collect(),
         };
         let texts = files.iter().map(|path| text(path)).collect::<Result<Vec<_>, _>>()?;
         let (conf, defects) = SlurmConf::read_all(&texts, &Disk, ("--set", &self.changes));

@@ -4,13 +4,14 @@
 # What Slurm printed at this moment, for `classmate sprio DIRECTORY --against DIRECTORY/sprio.txt`.
 save sprio.txt sprio -l
 
-# The jobs in JSON, which has the exact amounts; releases that cannot print it have text.
-squeue --json >/dev/null 2>&1 && save squeue.json squeue --json || save scontrol.jobs scontrol -o show jobs
+# The jobs in JSON, which has the exact amounts; releases that cannot print it have text. Completed ones have priorities under
+# CALCULATE_RUNNING.
+squeue --json >/dev/null 2>&1 && save squeue.json squeue --all --states=all --json || save scontrol.jobs scontrol -a -o show jobs
 save scontrol.nodes scontrol -a -o show nodes
 
 # The configuration as Slurm has read it. Only its file names the nodes of a cloud that are off.
 save scontrol.config scontrol show config
-save scontrol.partitions scontrol -o show partitions
+save scontrol.partitions scontrol -a -o show partitions
 conf=$(sed -n 's/^SLURM_CONF *= *//p' "$directory/scontrol.config" 2>/dev/null)
 if [ -r "$conf" ] && ! grep -qi '^[[:space:]]*include[[:space:]]' "$conf"; then
     save slurm.conf cat "$conf"

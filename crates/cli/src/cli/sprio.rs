@@ -118,7 +118,6 @@ pub(super) fn run(arguments: &SprioArguments, streams: Streams) -> Result<(), Fa
     enlist(&mut snapshot.slots, slurm.conf(), &settings);
     let conf = slurm.conf();
     let machines = SlurmNodes::of(snapshot.slots.iter().filter(|ad| is_slot(ad)), conf, &settings);
-    let cluster = ListedCluster { arguments, wanted: &wanted, snapshot: &snapshot, slurm: &slurm, machines };
     let shown = DefaultColumns {
         long: arguments.long,
         normal: arguments.norm,
@@ -127,6 +126,7 @@ pub(super) fn run(arguments: &SprioArguments, streams: Streams) -> Result<(), Fa
     };
     let default_of = |shown| Format::default_of(shown, conf.weights, !conf.tres_weights.is_empty());
     let format = given.unwrap_or_else(|| default_of(shown));
+    let mut cluster = ListedCluster { arguments, wanted: &wanted, snapshot: &mut snapshot, slurm: &slurm, machines };
     if let Some(path) = &arguments.against {
         let switched = |bits: u8| {
             let [long, normal, user] = [1, 2, 4].map(|bit| bits & bit != 0);
@@ -134,6 +134,8 @@ pub(super) fn run(arguments: &SprioArguments, streams: Streams) -> Result<(), Fa
         };
         let known: Vec<Format> = (0..8).map(switched).collect();
         let printed = PrintedPriorities::read(path, Some(&format), &known)?;
+        cluster.complete(&printed);
+        let snapshot = &*cluster.snapshot;
         let fitted = || printed.computed_at(&cluster.ages(&printed), conf, snapshot.now);
         let now = arguments.files.now.map_or_else(fitted, |_| snapshot.now);
         let lines: Vec<PriorityLine> = cluster.lines(now).into_iter().map(|(_, line)| line).collect();
@@ -141,7 +143,7 @@ pub(super) fn run(arguments: &SprioArguments, streams: Streams) -> Result<(), Fa
     }
     let mut lines = Vec::new();
     if !arguments.weights {
-        lines.extend(cluster.lines(snapshot.now).into_iter().map(|(_, line)| line));
+        lines.extend(cluster.lines(cluster.snapshot.now).into_iter().map(|(_, line)| line));
         sort.sort(&mut lines);
         if lines.is_empty() {
             complain(&cluster.without_lines());
@@ -174,7 +176,7 @@ struct ListedCluster<'a> {
     arguments: &'a SprioArguments,
     /// The jobs that are listed, if not all.
     wanted: &'a [(i64, Option<i64>)],
-    snapshot: &'a Snapshot,
+    snapshot: &'a mut Snapshot,
     slurm: &'a SlurmSettings,
     machines: SlurmNodes,
 }
@@ -259,9 +261,45 @@ impl ListedCluster<'_> {
         }
     }
 
+    /// Adds to jobs what Slurm lists nowhere else than in its priorities: site factors, and priorities set by hand.
+    fn complete(&mut self, printed: &PrintedPriorities) {
+        let lines: Vec<PriorityLine> = self.lines(self.snapshot.now).into_iter().map(|(_, line)| line).collect();
+        let known = printed.beyond_lists(&lines);
+        let settings = self.snapshot.settings();
+        let (mut by_hand, mut with_site) = (0, 0);
+        for ad in &mut self.snapshot.jobs {
+            let facts = AdReader::of(ad, &settings);
+            let (Some(cluster), None | Some(0)) = (facts.integer("ClusterId"), facts.integer("ProcId")) else {
+                continue;
+            };
+            let Some(beyond) = known.get(&cluster.to_string()) else { continue };
+            if let Some(priority) = beyond.by_hand.filter(|_| !ad.contains("SlurmPriority")) {
+                ad.insert("SlurmPriority", Value::Int(priority));
+                by_hand += 1;
+            }
+            if let Some(site) = beyond.site.filter(|_| !ad.contains("SiteFactor")) {
+                ad.insert("SiteFactor", Value::Int(site));
+                with_site += 1;
+            }
+        }
+        for (jobs, what) in [(by_hand, "a priority set by hand"), (with_site, "a site factor")] {
+            if jobs > 0 {
+                let has = if jobs == 1 { "has" } else { "have" };
+                complain(&format!(
+                    "note: {} {has} {what}, which is taken from `{}`: Slurm does not list it with jobs",
+                    counted(jobs, "job"),
+                    printed.name()
+                ));
+            }
+        }
+    }
+
     /// The ages of jobs, by job and partition as they are printed.
     fn ages(&self, printed: &PrintedPriorities) -> HashMap<[String; 2], JobAge> {
         let age = |(job, line): (SlurmJob, PriorityLine)| {
+            if line.direct {
+                return None;
+            }
             let age = JobAge { since: job.facts.accrues_since?, rest: line.sum - line.weighted.age };
             Some((printed.key_of(&line), age))
         };

@@ -133,7 +133,7 @@ pub struct ShareListing<'a> {
     pub fair_tree: bool,
     /// The dampening factor, if `sshare` computes the factors of all rows itself: before 25.11, except under Fair Tree.
     pub computed: Option<f64>,
-    /// Remaining usage, by association: resources and their minutes.
+    /// Remaining usage, by association, where no record has it: resources and their minutes.
     pub run_minutes: &'a [Vec<(String, f64)>],
     /// The columns.
     pub columns: &'a ShareColumns,
@@ -188,6 +188,9 @@ impl ShareListing<'_> {
     }
 
     fn minutes(&self, at: usize) -> String {
+        if let Some(listed) = &self.tree.nodes()[at].run_minutes {
+            return listed.clone();
+        }
         let amount = |resource: &str| {
             let found = self.run_minutes.get(at).and_then(|all| all.iter().find(|(name, _)| name == resource));
             found.map_or(0.0, |(_, minutes)| minutes.trunc())

@@ -29,6 +29,7 @@ fn settings(conf: &str, dump: &str, usage: &[(&str, &str, f64)]) -> SlurmSetting
         usage,
         digit: 0.0,
         by_resource: None,
+        run_minutes: None,
         place: None,
         line: 0,
     };

@@ -120,6 +120,40 @@ fn every_form_of_listing_gives_the_priorities_that_slurm_printed() {
     assert_eq!(compared, 2 * 9 * (8 + 13 + 7) + 4 * 10 * (8 + 15 + 7));
 }
 
+/// Snapshots of clusters of Slurm 22.05.8 and 26.05.5, by name and the name of a file: what `snapshot --slurm` saves, and in
+/// `sshare` the columns below.
+fn snapshots() -> BTreeMap<String, BTreeMap<String, String>> {
+    let file = std::fs::File::open(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/slurm/snapshots.json.gz")).unwrap();
+    serde_json::from_reader(flate2::read::GzDecoder::new(file)).unwrap()
+}
+
+#[test]
+fn snapshots_give_what_slurm_printed() {
+    const COLUMNS: &str = "Account,User,Partition,RawShares,FairShare,TRESRunMins";
+    let (mut compared, mut noted) = (0, 0);
+    for (name, files) in snapshots() {
+        let pool = tempfile::tempdir().unwrap();
+        for (file, text) in &files {
+            std::fs::write(pool.path().join(file), text).unwrap();
+        }
+        let printed = pool.path().join("sprio.txt");
+        let run = |arguments: &[&str]| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_classmate"));
+            command.arg(arguments[0]).arg(pool.path()).args(&arguments[1..]).output().unwrap()
+        };
+        let output = run(&["sprio", "--against", printed.to_str().unwrap()]);
+        let columns = files["sprio.txt"].lines().next().unwrap().split_whitespace().count();
+        let cells = (files["sprio.txt"].lines().count() - 1) * columns;
+        let found = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(found, format!("{cells} of {cells} cells identical\n"), "{name}");
+        noted += usize::from(String::from_utf8(output.stderr).unwrap().contains("Slurm does not list it with jobs"));
+        let found = String::from_utf8(run(&["sshare", "-a", "-m", "-P", "-o", COLUMNS]).stdout).unwrap();
+        assert_eq!(found, files["sshare"], "{name}");
+        compared += 1;
+    }
+    assert_eq!((compared, noted), (12, 6));
+}
+
 #[test]
 fn a_difference_from_what_slurm_printed_is_named_and_fails() {
     let printed =

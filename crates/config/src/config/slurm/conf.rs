@@ -569,10 +569,6 @@ impl ConfReader<'_> {
 
     fn nodes(&mut self, conf: &mut SlurmConf) {
         for (name, whole, place) in with_defaults(std::mem::take(&mut self.nodes), "nodename") {
-            // It does not exist yet.
-            if whole.get("state").is_some_and(|(_, state)| state.eq_ignore_ascii_case("FUTURE")) {
-                continue;
-            }
             match NodeLine::read(&whole) {
                 Ok(node) => conf.nodes.push(node),
                 Err((shown, value, expected)) => {

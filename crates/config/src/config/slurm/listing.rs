@@ -21,6 +21,9 @@ pub struct UsageRow {
     pub digit: f64,
     /// `GrpTRESRaw`, as listed.
     pub by_resource: Option<String>,
+    /// `TRESRunMins` as `sshare` prints it, where records have it.
+    #[serde(default)]
+    pub run_minutes: Option<String>,
     /// Its place among all associations (`Lft`), where records have it.
     #[serde(default)]
     pub place: Option<u64>,
@@ -113,6 +116,7 @@ pub fn read_usage(file: &str, text: &[u8]) -> Result<Vec<UsageRow>, ConfigError>
             usage,
             digit: last_digit(cell(row, Some(usage_at))),
             by_resource: named(cell(row, resources)),
+            run_minutes: None,
             place: None,
             line: *line,
         })
@@ -156,11 +160,22 @@ fn read_records(file: &str, text: &[u8]) -> Result<Vec<UsageRow>, ConfigError> {
                     Diagnostic::error_at(format!("`UsageRaw` is `{value}`, expected 0 or more"), Some(place))
                 })?;
             }
+            "GrpTRESRunMins" => row.run_minutes = used(value),
             "Lft" => row.place = value.parse().ok(),
             _ => {}
         }
     }
     Ok(rows)
+}
+
+/// What is used of limits, of `cpu=100(7),mem=N(0)` the text `cpu=7,mem=0`; none if it is not written so.
+fn used(limits: &str) -> Option<String> {
+    let used = |item: &str| {
+        let (name, value) = item.split_once('=')?;
+        let used = value.split_once('(')?.1.strip_suffix(')')?;
+        used.parse::<u64>().ok().map(|used| format!("{name}={used}"))
+    };
+    limits.split(',').map(used).collect::<Option<Vec<_>>>().map(|items| items.join(","))
 }
 
 /// Reads qualities of service from the output of `sacctmgr -P show qos`: the columns `Name`, `Priority`, and
@@ -204,15 +219,17 @@ mod tests {
     fn records_of_associations_have_decimals_and_places() {
         let text = "Current Association Manager state\n\nAssociation Records\n\n\
             ClusterName=c Account=phys UserName= Partition= Priority=0 ID=3\n    UsageRaw/Norm/Efctv=12.75/1.00/1.00\n\
-            ClusterName=c Account=phys UserName=Ann(3001) Partition=gpu UsageRaw/Norm/Efctv=2.50/0.20/0.20 Lft=7 DefAssoc=No\n";
+            ClusterName=c Account=phys UserName=Ann(3001) Partition=gpu UsageRaw/Norm/Efctv=2.50/0.20/0.20 Lft=7 DefAssoc=No \
+            GrpTRESRunMins=cpu=100(7),gres/gpu:a100=N(0)\n";
         let rows = read_usage("u", text.as_bytes()).unwrap();
-        let row = |user: Option<&str>, partition: Option<&str>, usage, place, line| UsageRow {
+        let row = |user: Option<&str>, partition: Option<&str>, usage, place: Option<u64>, line| UsageRow {
             account: "phys".to_owned(),
             user: user.map(str::to_owned),
             partition: partition.map(str::to_owned),
             usage,
             digit: 0.1 * 0.1,
             by_resource: None,
+            run_minutes: place.map(|_| "cpu=7,gres/gpu:a100=0".to_owned()),
             place,
             line,
         };

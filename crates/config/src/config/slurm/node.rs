@@ -16,6 +16,8 @@ pub struct NodeLine {
     pub memory: u64,
     /// Generic resources of each, as `gres/NAME`.
     pub generic: TresWeights,
+    /// True if they do not exist yet (`State=FUTURE`): Slurm counts them all the same.
+    pub future: bool,
 }
 
 impl NodeLine {
@@ -39,6 +41,7 @@ impl NodeLine {
             cpus: number(&["cpus", "procs"])?.unwrap_or(product),
             memory: number(&["realmemory"])?.unwrap_or(1),
             generic: TresWeights::generic(text("gres")),
+            future: text("state").eq_ignore_ascii_case("FUTURE"),
         })
     }
 }

@@ -249,7 +249,7 @@ impl<'a> Standpoint<'a> {
             facts: JobFacts {
                 now,
                 accrues_since,
-                nodes: amounts.nodes,
+                nodes: amounts.size_nodes,
                 cpus: amounts.size_cpus,
                 time_limit: requested_minutes(facts).unwrap_or_else(|| minutes(primary.unwrap_or(settings).max_time)),
                 fair_share: self.fair_share(association),
@@ -292,6 +292,8 @@ impl<'a> Standpoint<'a> {
         let accrues_since = if self.settings.conf().flags.accrue_always {
             Some(submitted)
         } else {
+            // Slurm lists when the age began, which is before it may begin if it was held and released.
+            let begins = begins.filter(|_| facts.string("SlurmState").is_none());
             accrues_since(facts, status, submitted).map(|since| since.max(begins.unwrap_or(since)))
         };
         AgeFacts { submitted, accrues_since, held: held_until(facts, now).is_some() }
@@ -406,6 +408,8 @@ pub struct Amounts {
     pub memory: f64,
     /// GPUs on all of them.
     pub gpus: f64,
+    /// Nodes that its size counts: those that it requested at least, also while it runs on more.
+    pub size_nodes: f64,
     /// CPUs that its size counts: those of whole nodes once Slurm has looked for nodes for an exclusive job.
     pub size_cpus: f64,
     /// Other resources, by name.
@@ -417,7 +421,7 @@ impl Amounts {
     /// resources there are those that have a weight.
     pub(super) fn of(facts: AdReader<'_>, generic: &[&str]) -> Self {
         let positive = |name: &str| facts.number(name).filter(|amount| amount.is_finite() && *amount > 0.0);
-        let given = given_tres(facts);
+        let given = given_tres(facts, "SlurmTres");
         let whole = |name: &str| given.has(name).then(|| given.of(name));
         let nodes = whole("node").or_else(|| positive("MinHosts")).or_else(|| positive("RequestNodes"));
         let nodes = nodes.unwrap_or(1.0).max(1.0);
@@ -432,8 +436,10 @@ impl Amounts {
         others.extend(given.0.iter().filter(|(name, _)| !PLAIN.contains(&name.as_str())).cloned());
         others.sort_by(|(one, _), (other, _)| one.cmp(other));
         let cpus = amount("cpu", "RequestCpus", 1.0);
+        let requested = given_tres(facts, "SlurmRequestedTres").of("node");
         Self {
             nodes,
+            size_nodes: if requested > 0.0 { requested } else { nodes },
             cpus,
             memory: amount("mem", "RequestMemory", 0.0),
             gpus: amount("gres/gpu", "RequestGpus", 0.0),
@@ -565,6 +571,9 @@ mod tests {
         let given = candidate("RequestCpus = 3; SlurmTres = \"cpu=7,mem=1G,node=3,license/lic=4\"; SlurmCpus = 16");
         assert_eq!(shown(&given), "cpu=7,mem=1024,node=3,billing=3,license/lic=4");
         assert_eq!((given.facts.cpus, given.facts.nodes, given.facts.held), (16.0, 3.0, false));
+        // It runs on three nodes, and would have begun on one.
+        let running = candidate("JobStatus = 2; SlurmTres = \"cpu=7,node=3\"; SlurmRequestedTres = \"cpu=7,node=1\"");
+        assert_eq!((running.facts.nodes, &*shown(&running)), (1.0, "cpu=7,mem=0,node=3,billing=3"));
         // Set by hand, held by hand, not yet to begin.
         assert_eq!(standpoint.terms(&candidate("SlurmPriority = 77")).priority, 77);
         assert!(candidate("SlurmPriority = 0").facts.held);

@@ -43,7 +43,10 @@ pub(super) fn figures(tree: &AssociationTree, ties: Ties) -> Vec<Figures> {
 }
 
 /// The largest part of a usage that digits which were cut off may be for two to count as tied.
-const NEGLIGIBLE: f64 = 1e-5;
+const NEGLIGIBLE: f64 = 2e-3;
+
+/// The part by which numbers that are the same can differ after computing.
+const COMPUTED: f64 = 1e-12;
 
 /// A list of siblings during traversal.
 struct SiblingLevel {
@@ -120,8 +123,8 @@ impl<'t> Walk<'t> {
         SiblingLevel { order: members, next: 0, before: NO_VALUE, tied_in }
     }
 
-    /// Ties siblings whose level fair shares differ by no more than the digits that a listing cuts off their usage: with two
-    /// shares, 1996153.67 is to be as good as 998076.84 with one.
+    /// Ties siblings whose level fair shares can be the same before a listing cuts digits off their usage: with two shares,
+    /// 1996153.67 is to be as good as 998076.84 with one. Whole numbers are cut off, decimals are rounded.
     fn tie(&mut self, members: &[usize]) {
         let digit = self.tree.digit();
         if digit == 0.0 {
@@ -130,16 +133,24 @@ impl<'t> Walk<'t> {
         let nodes = self.tree.nodes();
         let mut order: Vec<usize> = members.to_vec();
         order.sort_by(|&a, &b| self.values[b].partial_cmp(&self.values[a]).unwrap_or(Ordering::Equal));
-        let mut above: Option<(usize, f64)> = None;
+        let (less, more) = if digit >= 1.0 { (0.0, digit) } else { (digit / 2.0, digit / 2.0) };
+        // The first of those that are tied, and the bounds of the value that all of them can have.
+        let mut tied: Option<(usize, f64, f64)> = None;
         for at in order {
-            let value = self.values[at];
-            if let Some((before, raw)) = above {
-                let room = digit / nodes[at].usage.min(nodes[before].usage);
-                if room < NEGLIGIBLE && value > 0.0 && raw.is_finite() && raw - value <= raw * room {
-                    self.values[at] = self.values[before];
-                }
+            let (value, usage) = (self.values[at], nodes[at].usage);
+            if !(digit < usage * NEGLIGIBLE && value > 0.0 && value.is_finite()) {
+                tied = None;
+                continue;
             }
-            above = Some((at, value));
+            let (low, high) = (value * usage / (usage + more), value * usage / (usage - less));
+            let with = tied.map(|(first, least, most)| (first, least.max(low), most.min(high)));
+            match with.filter(|(_, low, high)| low * (1.0 + COMPUTED) < *high) {
+                Some((first, ..)) => {
+                    self.values[at] = self.values[first];
+                    tied = with;
+                }
+                None => tied = Some((at, low, high)),
+            }
         }
     }
 

@@ -243,6 +243,7 @@ mod tests {
             usage,
             digit: 0.0,
             by_resource: None,
+            run_minutes: None,
             place: None,
             line: 0,
         };

@@ -61,7 +61,7 @@ impl Sums {
         self.cpus += amount("Cpus");
         self.memory += amount("Memory");
         self.gpus += amount("GPUs");
-        let given = given_tres(facts);
+        let given = given_tres(facts, "SlurmTres");
         for name in generic.iter().filter(|name| !given.has(name)) {
             add(&mut self.others, name, name.strip_prefix(GENERIC).map_or(0.0, amount));
         }
@@ -141,9 +141,9 @@ pub(super) fn generic_resources(conf: &SlurmConf) -> Vec<&str> {
     names
 }
 
-/// The resources in `SlurmTres`, as Slurm prints them: `cpu=2,mem=1G,license/lic=4`.
-pub(super) fn given_tres(facts: AdReader<'_>) -> TresWeights {
-    let text = facts.string("SlurmTres");
+/// The resources in an attribute, as Slurm prints them: `cpu=2,mem=1G,license/lic=4`.
+pub(super) fn given_tres(facts: AdReader<'_>, attribute: &str) -> TresWeights {
+    let text = facts.string(attribute);
     text.and_then(|text| TresWeights::amounts(&String::from_utf8_lossy(&text))).unwrap_or_default()
 }
 

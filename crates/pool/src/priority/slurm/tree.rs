@@ -47,6 +47,8 @@ pub struct Association {
     pub usage: f64,
     /// `GrpTRESRaw` as a listing has it: usage by resource, which is only shown.
     pub by_resource: Option<String>,
+    /// `TRESRunMins` as records of associations have it, which is only shown.
+    pub run_minutes: Option<String>,
     /// Its place in the database, or in the listing of its usage.
     pub place: Option<u64>,
 }
@@ -68,6 +70,7 @@ impl Association {
             level_shares: 0,
             usage: 0.0,
             by_resource: None,
+            run_minutes: None,
             place: None,
         }
     }
@@ -193,6 +196,7 @@ impl AssociationTree {
                 Some(at) => {
                     said[at] = row.usage;
                     self.nodes[at].by_resource.clone_from(&row.by_resource);
+                    self.nodes[at].run_minutes.clone_from(&row.run_minutes);
                     self.nodes[at].place = row.place.or(Some(line));
                 }
                 None => unmatched.push(row),
@@ -205,12 +209,15 @@ impl AssociationTree {
                 self.nodes[at].children = children;
             }
         }
-        let mut below = vec![0.0; self.nodes.len()];
+        // Of those below, the usage and how far it may be from what it was before digits were cut off.
+        let mut below = vec![(0.0, 0.0); self.nodes.len()];
         for at in (0..self.nodes.len()).rev() {
-            let usage = said[at].max(below[at]);
+            let (sum, room) = below[at];
+            let usage = if said[at] > 0.0 && sum - said[at] <= room { said[at] } else { said[at].max(sum) };
             self.nodes[at].usage = usage;
             if at != ROOT {
-                below[self.nodes[at].parent] += usage;
+                let parent = &mut below[self.nodes[at].parent];
+                *parent = (parent.0 + usage, parent.1 + self.digit);
             }
         }
         unmatched
@@ -650,6 +657,7 @@ mod tests {
             usage,
             digit: 0.0,
             by_resource: None,
+            run_minutes: None,
             place: None,
             line: 0,
         };
@@ -679,6 +687,7 @@ User - 'u'
                 usage,
                 digit: 0.0,
                 by_resource: None,
+                run_minutes: None,
                 place: None,
                 line: 0,
             };
