@@ -132,6 +132,19 @@ static KNOBS: LazyLock<Vec<Knob>> =
 static BY_NAME: LazyLock<HashMap<&'static [u8], &'static Knob>> =
     LazyLock::new(|| KNOBS.iter().filter(|knob| !knob.is_family()).map(|knob| (knob.name.as_bytes(), knob)).collect());
 
+/// The families of knobs, with the letters before and after the part that differs; those with more letters first.
+static FAMILIES: LazyLock<Vec<(&'static str, &'static str, &'static Knob)>> = LazyLock::new(|| {
+    let mut families: Vec<_> = KNOBS
+        .iter()
+        .filter_map(|knob| {
+            let (before, rest) = knob.name.split_once('<')?;
+            Some((before, rest.split_once('>')?.1, knob))
+        })
+        .collect();
+    families.sort_by_key(|(before, after, _)| std::cmp::Reverse(before.len() + after.len()));
+    families
+});
+
 /// All knobs, by concern.
 ///
 /// ```
@@ -154,25 +167,20 @@ pub fn find(name: &[u8]) -> Option<&'static Knob> {
         // A knob of another daemon, whose name only looks like one of a family.
         return None;
     }
-    let mut families: Vec<(usize, &'static Knob)> =
-        KNOBS.iter().filter_map(|knob| Some((family_member(knob, &upper)?.0, knob))).collect();
-    families.sort_by_key(|(fixed, _)| std::cmp::Reverse(*fixed));
-    families.first().map(|(_, knob)| *knob)
+    FAMILIES.iter().find(|(before, after, _)| fits(before, after, &upper)).map(|(.., knob)| *knob)
 }
 
 /// The part of a name that matches the angle brackets of its family: `group_a` of `GROUP_QUOTA_group_a`.
 pub fn member<'n>(knob: &Knob, name: &'n [u8]) -> Option<&'n [u8]> {
-    let (_, range) = family_member(knob, &name.to_ascii_uppercase())?;
-    Some(&name[range])
+    let (before, after, _) = FAMILIES.iter().find(|(.., known)| known.name == knob.name)?;
+    fits(before, after, &name.to_ascii_uppercase()).then(|| &name[before.len()..name.len() - after.len()])
 }
 
-/// The number of letters that the family fixes, and the place of the others.
-fn family_member(knob: &Knob, upper: &[u8]) -> Option<(usize, std::ops::Range<usize>)> {
-    let (before, rest) = knob.name.split_once('<')?;
-    let (_, after) = rest.split_once('>')?;
-    let fixed = before.len() + after.len();
-    let fits = upper.len() > fixed && upper.starts_with(before.as_bytes()) && upper.ends_with(after.as_bytes());
-    fits.then(|| (fixed, before.len()..upper.len() - after.len()))
+/// Tests whether a name (upper case) has the letters of a family, and more between them.
+fn fits(before: &str, after: &str, upper: &[u8]) -> bool {
+    upper.len() > before.len() + after.len()
+        && upper.starts_with(before.as_bytes())
+        && upper.ends_with(after.as_bytes())
 }
 
 /// Returns true if a knob, without the prefix of a daemon, is a transform or a route of jobs: its macros are
