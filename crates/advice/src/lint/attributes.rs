@@ -162,14 +162,17 @@ pub(super) fn is_known(name: &[u8]) -> bool {
 }
 
 /// Attributes of which only the name is known, lower case.
-static MORE: LazyLock<HashSet<Vec<u8>>> = LazyLock::new(|| {
+static MORE: LazyLock<HashSet<Vec<u8>>> =
+    LazyLock::new(|| more_names().map(|name| name.to_ascii_lowercase().into_bytes()).collect());
+
+/// The names of those attributes, as HTCondor spells them.
+fn more_names() -> impl Iterator<Item = &'static str> {
     static LISTS: LazyLock<Vec<Record>> = LazyLock::new(|| records(include_str!("data/more_attributes.txt")).collect());
-    let names = LISTS.iter().flat_map(|list| list.about.split_whitespace());
-    names.map(|name| name.to_ascii_lowercase().into_bytes()).collect()
-});
+    LISTS.iter().flat_map(|list| list.about.split_whitespace())
+}
 
 /// Names that are often written for an attribute, lower case.
-const FOR_ATTRIBUTES: [(&[u8], &str); 10] = [
+const FOR_ATTRIBUTES: [(&[u8], &str); 15] = [
     (b"acctgrp", "AcctGroup"),
     (b"accountinggrp", "AccountingGroup"),
     (b"opsysmajorversion", "OpSysMajorVer"),
@@ -179,22 +182,46 @@ const FOR_ATTRIBUTES: [(&[u8], &str); 10] = [
     (b"requestgpu", "RequestGPUs"),
     (b"requestmem", "RequestMemory"),
     (b"requestram", "RequestMemory"),
+    (b"remoteprio", "RemoteUserPrio"),
+    (b"remoteuserpriority", "RemoteUserPrio"),
+    (b"submitterprio", "SubmitterUserPrio"),
+    (b"submitteruserpriority", "SubmitterUserPrio"),
     (b"totalcpu", "TotalCpus"),
+    // Neither a job nor a slot has it: the negotiator adds this one.
+    (b"userprio", "SubmitterUserPrio"),
 ];
 
 /// The names of attributes without one letter, and whole, with the names they come from.
 static SHORTENED: LazyLock<HashMap<Vec<u8>, Vec<&'static str>>> = LazyLock::new(|| {
     let mut shortened: HashMap<Vec<u8>, Vec<&'static str>> = HashMap::new();
-    for record in attribute::all().iter().filter(|record| record.name.len() >= SHORTEST_SLIP) {
-        for short in without_a_letter(&record.name.to_ascii_lowercase().into_bytes()) {
-            shortened.entry(short).or_default().push(record.name);
+    let known = attribute::all().iter().map(|record| record.name).filter(|name| name.len() >= SHORTEST_SLIP);
+    for name in known.chain(more_names().filter(|name| name.len() >= SHORTEST_LESS_KNOWN)) {
+        for short in without_a_letter(&name.to_ascii_lowercase().into_bytes()) {
+            shortened.entry(short).or_default().push(name);
         }
     }
     shortened
 });
 
+/// The long names of attributes, each with its letters: two slips in them still leave no other word.
+static LONG: LazyLock<Vec<(u32, &'static str)>> = LazyLock::new(|| {
+    let known = attribute::all().iter().map(|record| record.name).chain(more_names());
+    known.filter(|name| name.len() >= SHORTEST_OF_TWO_SLIPS).map(|name| (letters(name.as_bytes()), name)).collect()
+});
+
+/// The letters of a name, without regard to case.
+fn letters(name: &[u8]) -> u32 {
+    name.iter().fold(0, |letters, byte| letters | 1 << ((byte | 0x20) & 31))
+}
+
 /// Shorter names are not taken for misspelled ones; of those of this length or one more, only such with swapped letters.
 const SHORTEST_SLIP: usize = 5;
+
+/// Of attributes that are rarely used, only names of this length or more are taken for misspelled ones.
+const SHORTEST_LESS_KNOWN: usize = 12;
+
+/// Names of this length or more may have two slips.
+const SHORTEST_OF_TWO_SLIPS: usize = 16;
 
 /// A name, and the name without each of its letters.
 fn without_a_letter(name: &[u8]) -> impl Iterator<Item = Vec<u8>> {
@@ -225,7 +252,25 @@ pub(super) fn misspelled_attribute(name: &[u8]) -> Option<&'static str> {
             || name.len() == lower.len() && sorted(name) == sorted(&lower);
         long && stem(&lower) != stem(name) && near::distance(name, &lower, 1).is_some()
     };
-    near.filter(is_slip).min().copied()
+    near.filter(is_slip).min().copied().or_else(|| twice_misspelled(name))
+}
+
+/// The attribute with a long name that a name (lower case) misspells by two letters. Digits, and the smallest for the largest, are
+/// chosen.
+fn twice_misspelled(name: &[u8]) -> Option<&'static str> {
+    if name.len() < SHORTEST_OF_TWO_SLIPS {
+        return None;
+    }
+    let plain = |name: &[u8]| String::from_utf8_lossy(name).to_ascii_lowercase().replace("min", "max");
+    let digits = |name: &[u8]| name.iter().copied().filter(u8::is_ascii_digit).collect::<Vec<u8>>();
+    let own = letters(name);
+    let is_near = |other: u32| (own & !other).count_ones() <= 2 && (other & !own).count_ones() <= 2;
+    let is_slip = |known: &&str| {
+        let known = known.as_bytes();
+        known[0].eq_ignore_ascii_case(&name[0]) && digits(known) == digits(name) && plain(known) != plain(name)
+    };
+    let near = LONG.iter().filter(|(other, _)| is_near(*other)).map(|(_, known)| *known).filter(is_slip);
+    near::closest_within(2, name, near)
 }
 
 /// Returns true for the numbered attributes that past matches leave in a job: `LastMatchName0`, `MachineAttrCpus1`.

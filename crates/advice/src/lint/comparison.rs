@@ -3,6 +3,7 @@
 
 use super::attributes::{Fact, Kind, fact};
 use super::expression::{LintContext, written};
+use super::units::meant_amount;
 use classmate::internal::analysis::compare::compare;
 use classmate::internal::analysis::evaluate::{Analysis, OPEN, unknown};
 use classmate::internal::analysis::values::{Truths, Values};
@@ -35,6 +36,9 @@ pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagn
             View::Not(operand) => finder.condition(operand),
             View::Binary { op: BinaryOp::Divide, left, right } => {
                 finder.quotient(id, left, right).or_else(|| finder.share(id, left, right))
+            }
+            View::Binary { op: BinaryOp::Add | BinaryOp::Subtract, left, right } => {
+                finder.moved(left, right).or_else(|| finder.moved(right, left))
             }
             _ => None,
         };
@@ -107,8 +111,121 @@ impl Finder<'_> {
         (!open && !matches!(value, Value::Undefined | Value::Error)).then_some(value)
     }
 
+    /// The unit of a product that calculates with 24 hours, and not with the seconds of an hour: `7 * 24 * 60` are minutes. With it the
+    /// product in seconds.
+    fn calendar_product(&self, id: NodeId) -> Option<(&'static str, String)> {
+        let mut factors: Vec<i64> = Vec::new();
+        let mut open = vec![id];
+        while let Some(id) = open.pop() {
+            match *self.tree.node(id) {
+                Node::Paren(inner) => open.push(inner),
+                Node::Binary(BinaryOp::Multiply, left, right) => open.extend([right, left]),
+                Node::Literal(Literal::Int(number)) if factors.len() < MAX_PARTS as usize => factors.push(number),
+                _ => return None,
+            }
+        }
+        let count = |factor: i64| factors.iter().filter(|known| **known == factor).count();
+        // The other factor is a number of days.
+        let days = factors.iter().filter(|factor| !matches!(factor, 24 | 60)).all(|days| (1..=366).contains(days));
+        if count(24) != 1 || !days {
+            return None;
+        }
+        let (unit, seconds) = match (count(60), factors.len()) {
+            (1, 2..=3) => ("minutes", " * 60"),
+            (0, 2) => ("hours", " * 3600"),
+            _ => return None,
+        };
+        let text = written(self.context.text, self.span(self.tree.bare(id))?);
+        Some((unit, format!("{text}{seconds}")))
+    }
+
+    /// A time that is moved by minutes or hours: `QDate + 7 * 24 * 60`.
+    fn moved(&self, time: NodeId, by: NodeId) -> Option<Diagnostic> {
+        let (unit, seconds) = self.calendar_product(by)?;
+        let is_time = |id: NodeId| {
+            let reference = self.tree.reference(self.tree.bare(id));
+            self.is_now(id) || reference.and_then(|one| self.known(one)).is_some_and(|fact| fact.unit == Some("time"))
+        };
+        if !is_time(time) {
+            return None;
+        }
+        let (shown, span) = (written(self.context.text, self.span(time)?), self.span(by)?);
+        let message =
+            format!("`{shown}` is in seconds, and `{}` is a number of {unit}", written(self.context.text, span));
+        Some(Diagnostic::warning(message, span).help(format!("write `{seconds}`")).code("odd-unit"))
+    }
+
+    /// An age, or an amount of seconds, beside a number of minutes or hours: `time() - QDate > 7 * 24 * 60`.
+    fn minutes(&self, of: NodeId, number: NodeId) -> Option<Diagnostic> {
+        let (unit, seconds) = self.calendar_product(number)?;
+        let is_seconds = match self.measured(of) {
+            Some(measured) => measured.age || measured.fact.unit == Some("seconds"),
+            None => self.is_between_times(of),
+        };
+        if !is_seconds {
+            return None;
+        }
+        let (shown, span) = (written(self.context.text, self.span(of)?), self.span(number)?);
+        let message =
+            format!("`{shown}` is in seconds, and `{}` is a number of {unit}", written(self.context.text, span));
+        Some(Diagnostic::warning(message, span).help(format!("write `{seconds}`")).code("odd-unit"))
+    }
+
+    /// Tests whether a part is the difference of two times.
+    fn is_between_times(&self, id: NodeId) -> bool {
+        let View::Binary { op: BinaryOp::Subtract, left, right } = self.tree.view(self.tree.bare(id)) else {
+            return false;
+        };
+        let is_time = |id: NodeId| {
+            let reference = self.tree.reference(self.tree.bare(id));
+            self.is_now(id) || reference.and_then(|one| self.known(one)).is_some_and(|fact| fact.unit == Some("time"))
+        };
+        is_time(left) && is_time(right)
+    }
+
+    /// `LoadAvg / Cpus < 50`: a share that is compared with a percentage.
+    fn percentage(&self, op: BinaryOp, of: NodeId, number: NodeId, span: Span) -> Option<Diagnostic> {
+        const LOADS: [&[u8]; 5] = [b"loadavg", b"condorloadavg", b"totalloadavg", b"totalcondorloadavg", b"cpususage"];
+        const CPUS: [&[u8]; 6] =
+            [b"cpus", b"totalcpus", b"totalslotcpus", b"detectedcpus", b"detectedcores", b"requestcpus"];
+        let percent = match self.constant(number)? {
+            Value::Int(number) => number as f64,
+            Value::Real(number) => number,
+            _ => return None,
+        };
+        let View::Binary { op: BinaryOp::Divide, left, right } = self.tree.view(self.tree.bare(of)) else {
+            return None;
+        };
+        let ordered = !matches!(op, BinaryOp::NotEqual | BinaryOp::Isnt | BinaryOp::Equal | BinaryOp::Is);
+        let (least, most) = (self.tree.first_of(left), left);
+        // What multiplies by 100 is a percentage.
+        let is_plain = (least..=most).all(|id| match *self.tree.node(id) {
+            Node::Literal(Literal::Int(number)) => number == 1,
+            Node::Literal(Literal::Real(number)) => number == 1.0,
+            _ => true,
+        });
+        let is_of = |id: NodeId, names: &[&[u8]]| {
+            let mut all = self.tree.references(id).peekable();
+            all.peek().is_some() && all.all(|reference| names.contains(&reference.name.folded()))
+        };
+        let is_share = is_of(left, &LOADS) && is_of(right, &CPUS);
+        if !ordered || !is_plain || !is_share || !(10.0..=100.0).contains(&percent) {
+            return None;
+        }
+        let share = written(self.context.text, self.span(of)?);
+        let message =
+            format!("`{share}` is a share, which is about 1 at most, and the number is probably a percentage");
+        let help = format!("write `{}`", percent / 100.0);
+        Some(Diagnostic::warning(message, span).help(help).code("odd-unit"))
+    }
+
     fn comparison(&self, id: NodeId, op: BinaryOp, left: NodeId, right: NodeId) -> Option<Diagnostic> {
         let span = self.span(id)?;
+        let of_calendar = self.minutes(left, right).or_else(|| self.minutes(right, left));
+        let of_share = || self.percentage(op, left, right, span).or_else(|| self.percentage(op, right, left, span));
+        if let Some(found) = of_calendar.or_else(of_share) {
+            return Some(found);
+        }
         let found = self.fraction(left, right, span).or_else(|| self.fraction(right, left, span));
         if let Some(found) =
             found.or_else(|| self.units(left, right, span)).or_else(|| self.reversed(op, left, right, span))
@@ -130,6 +247,12 @@ impl Finder<'_> {
             let holds = is_time_of_day && made.start <= whole.start && whole.end <= made.end;
             made.start < place.end && place.start < made.end && !holds
         });
+        let unit = if measured.age { Some("seconds") } else { measured.fact.unit };
+        if let Some(found) =
+            unit.filter(|_| !made).and_then(|unit| self.said_otherwise(&measured, op, &value, unit, span))
+        {
+            return Some(found);
+        }
         if measured.age {
             return of_unit(&measured, op, &value, "seconds", span).filter(|_| !made);
         }
@@ -139,6 +262,26 @@ impl Finder<'_> {
             .or_else(|| of_values(&measured, op, &value, span))
             .or_else(|| of_range(&measured, op, &value, span))
             .or_else(|| of_unit(&measured, op, &value, measured.fact.unit.filter(|_| !made)?, span))
+    }
+
+    /// A number of which the words beside the expression say the amount in another unit: `> 90`, for "90 minutes".
+    fn said_otherwise(
+        &self,
+        measured: &Measured,
+        op: BinaryOp,
+        value: &Value,
+        unit: &str,
+        span: Span,
+    ) -> Option<Diagnostic> {
+        let number = match value {
+            Value::Int(value) => *value as f64,
+            Value::Real(value) => *value,
+            _ => return None,
+        };
+        let ordered = !matches!(op, BinaryOp::NotEqual | BinaryOp::Isnt | BinaryOp::Equal | BinaryOp::Is);
+        let (amount, product) = meant_amount(&(self.context.beside)(), number, unit).filter(|_| ordered)?;
+        let message = format!("`{}` is in {unit}, and the text beside it says `{}`", measured.shown, amount.shown);
+        Some(Diagnostic::warning(message, span).help(format!("write `{product}`")).code("odd-unit"))
     }
 
     /// An attribute that counts bytes, and the constant that it is multiplied by.

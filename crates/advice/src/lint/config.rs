@@ -255,6 +255,24 @@ impl<'c> Linter<'c> {
         Some((&rest[..end], start))
     }
 
+    /// The comment above a definition, and the text of its reason.
+    fn beside(&self, definition: &Definition<'_>) -> String {
+        /// Lines of a comment that are looked at.
+        const MAX_LINES: u32 = 20;
+        let reason = self.config.definition(&[definition.name, b"_REASON"].concat());
+        let mut text = reason.map(|reason| shown_name(reason.raw)).unwrap_or_default();
+        let Some(place) = definition.place.filter(|_| definition.template.is_none()) else { return text };
+        for line in (place.line.saturating_sub(MAX_LINES)..place.line).rev() {
+            let at = Location { line, column: 1, ..place.clone() };
+            let Some((comment, _)) = self.line(&at).filter(|(line, _)| line.trim_ascii_start().starts_with(b"#"))
+            else {
+                break;
+            };
+            text = format!("{} {text}", shown_name(comment.trim_ascii_start()));
+        }
+        text
+    }
+
     /// Adds a diagnostic of the configuration, with the line of its place.
     fn report(&mut self, found: Diagnostic, subject: Option<String>) {
         let place = found.place.clone().unwrap_or_else(|| Location::outside("the built-in defaults"));
@@ -446,7 +464,9 @@ impl<'c> Linter<'c> {
         };
         let defined = |name: Name| unknowns::is_fact(name) || gets(name);
         let unknown_word = |word: Name| self.is_unknown_word(word);
+        let beside = || self.beside(definition);
         let context = LintContext {
+            beside: &beside,
             defined: &defined,
             schema: self.schema,
             unknown_word: Some(&unknown_word),
@@ -471,14 +491,7 @@ impl<'c> Linter<'c> {
         if bare(name).eq_ignore_ascii_case(b"HIBERNATE") {
             sleep_states(text, &self.options(), &mut found);
         }
-        if let Ok(expr) = parse_expr(text, &self.options())
-            && matches!(expr.node(), Node::Literal(Literal::Str(_)))
-            && is_number(&String::from_utf8_lossy(bare(name)).to_ascii_uppercase())
-        {
-            let message = "a string is not a number, so it counts as 0";
-            let span = Span::new(0, text.trim_ascii_end().len());
-            found.push(Diagnostic::warning(message, span).help("remove the quotes").code("type-clash"));
-        }
+        found.extend(self.text_for_number(name, text));
         if found.is_empty() && is_number(&String::from_utf8_lossy(bare(name)).to_ascii_uppercase()) {
             found.extend(self.no_number(text));
         }
@@ -534,6 +547,21 @@ impl<'c> Linter<'c> {
         for found in found {
             self.found(name, map, (text, offset), found);
         }
+    }
+
+    /// The finding about a string as the value of a knob that is a number.
+    fn text_for_number(&self, name: &[u8], text: &[u8]) -> Option<Diagnostic> {
+        let expr = parse_expr(text, &self.options()).ok()?;
+        let is_text = matches!(expr.node(), Node::Literal(Literal::Str(_)));
+        if !is_text || !is_number(&String::from_utf8_lossy(bare(name)).to_ascii_uppercase()) {
+            return None;
+        }
+        // As `GetSlotWeight` in HTCondor's `Accountant.cpp`.
+        let is_weight = bare(name).eq_ignore_ascii_case(SLOT_WEIGHT.as_bytes());
+        let counts = if is_weight { "each slot has the weight 1" } else { "it counts as 0" };
+        let span = Span::new(0, text.trim_ascii_end().len());
+        let found = Diagnostic::warning(format!("a string is not a number, so {counts}"), span);
+        Some(found.help("remove the quotes").code("type-clash"))
     }
 
     /// Tests whether other files may define what makes a text an expression; the rest of it is checked then.

@@ -67,6 +67,8 @@ pub struct LintContext<'a> {
     pub own: Option<(Name, &'a ClassAd)>,
     /// True if it is put into other texts, as a macro is.
     pub is_macro: bool,
+    /// The text that says in words what the expression is for: the comment above it, and the reason that it has.
+    pub beside: &'a dyn Fn() -> String,
     /// The version in which the text is read, and those in which it must mean the same.
     pub versions: &'a LintVersions,
 }
@@ -76,6 +78,7 @@ impl<'a> LintContext<'a> {
     pub fn of(text: &'a [u8], quoting: Quoting, role: Role) -> Self {
         let (schema, unknown_word, own, versions) = (None, None, None, LintVersions::unknown());
         let (prefix, made, defined, is_macro, attribute) = (false, &[][..], &|_| false, false, None);
+        let beside: &dyn Fn() -> String = &String::new;
         LintContext {
             text,
             quoting,
@@ -88,6 +91,7 @@ impl<'a> LintContext<'a> {
             attribute,
             own,
             is_macro,
+            beside,
             versions,
         }
     }

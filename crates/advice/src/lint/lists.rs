@@ -165,6 +165,7 @@ impl<'c> Lists<'c> {
                     };
                     let near = self.near.closest(allowed(&upper), &shown(&upper), is_meant).map(str::to_owned);
                     let Some(near) = near.or_else(|| Some(shown(&self.longer(&upper)?))) else { continue };
+                    let near = self.config.definition(near.as_bytes()).map_or(near, |one| shown(bare(one.name)));
                     let message = format!("`{}` is listed but not defined, so it has no effect", shown(&item));
                     let warning = problem(&definition, message).did_you_mean(Some(near));
                     found.push((warning, shown(definition.name)));
@@ -206,6 +207,11 @@ impl<'c> Lists<'c> {
     fn daemons(&self, found: &mut Found) {
         for definition in self.written(|name| name == "DAEMON_LIST") {
             let items = self.items(&definition);
+            if let Some(item) = items.iter().find(|item| item.contains(&b';')) {
+                let message = format!("`{}` in `DAEMON_LIST` is not a daemon: `;` does not separate them", shown(item));
+                found.push((problem(&definition, message).help("separate them with commas"), shown(definition.name)));
+                continue;
+            }
             // Other files may define what a part of a configuration adds.
             let is_part = !definition.verbatim && !has_root(self.config);
             let mut unknown = items

@@ -18,6 +18,7 @@ pub(super) fn check(config: &Config) -> lists::Found {
     pairs.negotiator();
     pairs.ports();
     pairs.security();
+    pairs.both_sides();
     pairs.denied();
     pairs.alone();
     pairs.lost_items();
@@ -144,6 +145,30 @@ impl Pairs<'_> {
                 message,
                 &format!("`{required}` needs `{without}`: write `REQUIRED` or `OPTIONAL` for it"),
             );
+        }
+    }
+
+    /// A step that clients never take and daemons require, or the other way round: no connection succeeds (the table of the
+    /// manual's chapter on security).
+    fn both_sides(&mut self) {
+        const LEVELS: [&str; 5] = ["READ", "WRITE", "DAEMON", "NEGOTIATOR", "ADMINISTRATOR"];
+        for what in ["AUTHENTICATION", "ENCRYPTION", "INTEGRITY", "NEGOTIATION"] {
+            let value = |level: &str| {
+                let name = format!("SEC_{level}_{what}");
+                let first = self.text(&name).trim_ascii().first().map(u8::to_ascii_uppercase);
+                self.set(&name).and(first).filter(|first| b"NFRYT".contains(first))
+            };
+            let Some(client) = value("CLIENT") else { continue };
+            let is_never = |first: u8| matches!(first, b'N' | b'F');
+            // A default counts for the levels that have no value of their own.
+            let has_default = LEVELS.iter().any(|level| self.set(&format!("SEC_{level}_{what}")).is_none());
+            let mut levels = ["DEFAULT"].into_iter().filter(|_| has_default).chain(LEVELS);
+            let other = levels.find(|level| value(level).is_some_and(|first| is_never(first) != is_never(client)));
+            let Some(level) = other else { continue };
+            let (name, other) = (format!("SEC_CLIENT_{what}"), format!("SEC_{level}_{what}"));
+            let (one, two) = if is_never(client) { ("never used", "required") } else { ("required", "never used") };
+            let message = format!("`{name}` is {one}, and `{other}` is {two}: no connection succeeds");
+            self.conflict(&name, message, "write `OPTIONAL` or `PREFERRED` for one of them");
         }
     }
 

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::commands::{is_command, needs};
 use super::submit_macros::Macros;
-use super::submit_odd::odd_value;
+use super::submit_odd::{odd_value, of_shell};
 use super::submit_values::{bad_value, grid_fault};
 use crate::submit::queue::{ItemKind, ItemList, QueueStatement};
 use crate::submit::statements::{appended, is_name, queue_arguments};
@@ -510,6 +510,9 @@ impl Reading {
         self.both_forms(statements);
         self.transfers(statements);
         self.ignored_commands(statements);
+        self.mail(statements);
+        self.reasons(statements);
+        self.shell_variables(statements);
         self.of_containers(statements);
         self.shared_files(statements);
         self.overwritten(statements);
@@ -696,6 +699,53 @@ impl Reading {
         }
     }
 
+    /// The address of a mail that is never sent: `notification` is `never` by default.
+    fn mail(&mut self, statements: &[String]) {
+        const NAMES: [&str; 3] = ["notification", "jobnotification", "my.jobnotification"];
+        let is_never = |value: &str| matches!(value.to_ascii_lowercase().as_str(), "never" | "0");
+        let when = NAMES.iter().find_map(|name| self.values.get(*name)?.last());
+        let Some((name, at)) =
+            ["notify_user", "email_attributes"].into_iter().find_map(|name| Some((name, self.value(&[name])?.1)))
+        else {
+            return;
+        };
+        if self.includes
+            || when.is_some_and(|(value, _)| !is_never(value))
+            || self.found.iter().any(|(of, _)| *of == at)
+        {
+            return;
+        }
+        let default = if when.is_none() { " by default" } else { "" };
+        let message = format!("`{name}` has no effect: `notification` is `never`{default}");
+        let help = "write `notification = complete`, `error` or `always`";
+        self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
+    }
+
+    /// The reason of a policy that the file does not have: it is for the job's own policy alone.
+    fn reasons(&mut self, statements: &[String]) {
+        const ENDS: [&str; 2] = ["reason", "subcode"];
+        for (policy, attribute) in [("periodic_hold", "periodichold"), ("on_exit_hold", "onexithold")] {
+            let names = [policy.to_owned(), attribute.to_owned(), format!("my.{attribute}")];
+            if self.includes || names.iter().any(|name| self.values.contains_key(name)) {
+                continue;
+            }
+            let of = |end: &'static str| Some((end, self.value(&[&format!("{policy}_{end}")])?.1));
+            let Some((end, at)) = ENDS.into_iter().find_map(of) else { continue };
+            let message = format!("`{policy}_{end}` has no effect: `{policy}` is false by default");
+            let help = format!("set `{policy}` too, or remove it");
+            self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
+        }
+    }
+
+    /// Variables of a shell in the environment.
+    fn shell_variables(&mut self, statements: &[String]) {
+        let Some((value, at)) = self.value(&["environment", "env"]).cloned() else { return };
+        let Some((message, help)) = of_shell(&value) else { return };
+        if !self.found.iter().any(|(of, _)| *of == at) {
+            self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
+        }
+    }
+
     /// `should_transfer_files = NO` with files to transfer, and `IF_NEEDED` with output of evicted jobs.
     fn transfers(&mut self, statements: &[String]) {
         let is =
@@ -821,6 +871,12 @@ fn odd_items(queue: &QueueStatement<'_>) -> Option<(String, String)> {
     match &queue.list {
         ItemList::File(file) if file.contains(", ") => {
             Some((format!("`from` takes the name of a file, here `{file}`"), format!("write `in ({file})` for items")))
+        }
+        ItemList::Here(item) if queue.kind == ItemKind::Words && is_list_file(item) && item.contains(['*', '?']) => {
+            Some((
+                format!("`in` takes items, here the one item `{item}`"),
+                format!("write `queue {} matching files {item}` for the names of files", queue.names.join(",")),
+            ))
         }
         ItemList::Here(item) if queue.kind == ItemKind::Words && is_list_file(item) => Some((
             format!("`in` takes items, here the one item `{item}`"),

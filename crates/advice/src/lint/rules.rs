@@ -2,6 +2,7 @@
 
 use super::arguments::misused;
 use super::attributes::{Variety, fact, is_known, is_string, is_value_of, misspelled_attribute, variety};
+use super::commands::is_listed;
 use super::expression::{LintContext, written};
 use super::odd_calls::odd_call;
 use super::pool_types::unlike_pool;
@@ -14,6 +15,7 @@ use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::view::RefScope;
 use classmate::{Diagnostic, Expr, Name, ParseOptions, Span};
+use classmate_pool::internal::pool::attribute;
 
 /// Findings of one expression.
 const MAX_DIAGNOSTICS: usize = 50;
@@ -36,6 +38,7 @@ const RULES: &[Rule] = &[
     misspelled_scope,
     code_word,
     nowhere,
+    name_of_command,
     slip,
     unlike_pool,
 ];
@@ -116,7 +119,7 @@ pub(super) fn unquoted_text(
     let Node::Attr(word) = *tree.node(tree.bare(expr.root())) else { return None };
     let meant = is_string(attribute.folded()) && !is_known(word.folded()) && !defined(word);
     let span = tree.span(tree.bare(expr.root())).filter(|_| meant)?;
-    Some(unquoted(written(text, span).trim_matches('\''), span))
+    Some(unquoted(&written(text, span), span))
 }
 
 /// `Site = Madison`: a value of an ad that is a word, or a name with dots, of which nothing is known.
@@ -172,8 +175,10 @@ fn misspelled_scope(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Optio
 
 /// A word that is meant as a text.
 fn unquoted(word: &str, span: Span) -> Diagnostic {
-    let finding = Diagnostic::warning(format!("`{word}` without quotes is an attribute reference"), span);
-    let string = format!("\"{word}\"");
+    let plain = word.strip_prefix('\'').and_then(|word| word.strip_suffix('\'')).filter(|word| !word.is_empty());
+    let quotes = if plain.is_some() { "in single quotes" } else { "without quotes" };
+    let finding = Diagnostic::warning(format!("`{word}` {quotes} is an attribute reference"), span);
+    let string = format!("\"{}\"", plain.unwrap_or(word));
     finding.help(format!("write `{string}`")).fix(span, string).code("unquoted-word")
 }
 
@@ -194,7 +199,7 @@ const ONE_NAME: [&[u8]; 9] =
     [b"owner", b"user", b"machine", b"opsys", b"arch", b"acctgroup", b"accountinggroup", b"remoteowner", b"uiddomain"];
 
 /// `Machine == "*.edu"`
-fn glob(_: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
+fn glob(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
     let (op, left, right) = equality(tree, id)?;
     let differs = matches!(op, BinaryOp::NotEqual | BinaryOp::Isnt);
     let pattern = |id: NodeId| match tree.node(tree.bare(id)) {
@@ -215,8 +220,35 @@ fn glob(_: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
         return listed(right, left).or_else(|| listed(left, right));
     };
     let message = format!("`{}` compares the whole string; `{sign}` is not a wildcard", op.symbol());
-    let help = "write `regexp(\"^prefix\", value)`, or `stringListMember(value, \"a,b\")` for a list";
+    let value = written(context.text, tree.span(if at == right { left } else { right })?);
+    let meant = match tree.node(tree.bare(at)) {
+        Node::Literal(Literal::Str(text)) => pattern_of(text).filter(|_| sign.len() == 1),
+        _ => None,
+    };
+    let not = if differs { "!" } else { "" };
+    let help = match meant {
+        Some(pattern) => format!("write `{not}regexp(\"{pattern}\", {value})`"),
+        None => "write `regexp(\"^prefix\", value)`, or `stringListMember(value, \"a,b\")` for a list".to_owned(),
+    };
     Some(Diagnostic::warning(message, tree.span(at)?).help(help).code("glob-comparison"))
+}
+
+/// The regular expression that a string with `*` and `?` means; none if it has other signs of patterns, or is nothing but a wildcard.
+fn pattern_of(text: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(text).ok()?;
+    let plain = |sign: char| sign.is_alphanumeric() || "-_@ /:*?.".contains(sign);
+    if !text.chars().all(plain) || !text.chars().any(char::is_alphanumeric) {
+        return None;
+    }
+    // A point in brackets needs no backslash, which strings of configurations and of ads write differently.
+    let inner = text.replace('.', "[.]").replace('*', ".*").replace('?', ".");
+    let (front, end) = (inner.strip_prefix(".*"), inner.strip_suffix(".*"));
+    Some(match (front, end) {
+        (Some(front), Some(_)) => front.strip_suffix(".*").unwrap_or(front).to_owned(),
+        (Some(front), None) => format!("{front}$"),
+        (None, Some(end)) => format!("^{end}"),
+        (None, None) => format!("^{inner}$"),
+    })
 }
 
 /// The part of a string that looks like a wildcard: `*`, a `?` inside a word, a range such as `[a-z]`. A `*` alone is
@@ -318,6 +350,9 @@ fn nowhere(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnos
     if !schema.is_whole() || known || role.mine == Seen::Anything || asks(tree, id) {
         return None;
     }
+    if name_of_command(context, tree, id).is_some() {
+        return None;
+    }
     let of_slot = role.mine == Seen::Job && role.other == Seen::Slot && reference.scope != RefScope::My;
     let near = schema.near(name);
     // Jobs differ from day to day: only a slip is certain.
@@ -335,6 +370,31 @@ fn nowhere(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnos
         Some(near) => finding.did_you_mean(Some(near)),
         None => finding.help(format!("write `{name} =?= …`, `?:` or `isUndefined` if it may be missing")),
     })
+}
+
+/// `request_memory * 2`: the name of a submit command, which is not that of its attribute.
+fn name_of_command(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
+    let name = tree.reference(id)?.name;
+    let folded = name.folded();
+    let has_it = is_known(folded) || (context.defined)(name) || context.schema.is_some_and(|schema| schema.has(name));
+    if has_it || !folded.contains(&b'_') {
+        return None;
+    }
+    let lower = std::str::from_utf8(folded).ok()?;
+    let known = attribute::find(lower.replace('_', "").as_bytes()).filter(|_| !asks(tree, id))?;
+    let attribute = known.name;
+    let span = tree.span(id)?;
+    let end = span.range().end;
+    let message = if is_listed(lower) {
+        format!("`{name}` is a submit command, and not an attribute: it is UNDEFINED here")
+    } else if known.get("presence") == Some("always") && *name.display() == *lower {
+        // Capitals, or an attribute that few ads have, may be a name of the site's own.
+        format!("HTCondor does not know an attribute `{name}`")
+    } else {
+        return None;
+    };
+    let finding = Diagnostic::warning(message, span).help(format!("write `{attribute}`"));
+    Some(finding.fix(Span::new(end.saturating_sub(folded.len()), end), attribute).code("unknown-attribute"))
 }
 
 /// `JobStatus == HELD`: the meaning of a number.

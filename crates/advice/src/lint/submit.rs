@@ -11,7 +11,7 @@ use super::expression::{LintContext, Role, lint as lint_expression, unparsed};
 use super::knobs::{HOLD, LONE_JOB, MATCH, MATCH_VALUE, RELEASE};
 use super::rules::{published, unquoted_text};
 use super::submit_values::{is_size_unit, may_expand};
-use super::units::in_unit;
+use super::units::{in_unit, meant_amount};
 use super::versions::LintVersions;
 use super::{beside_comment, is_slip, placed, refusals, shifted_fix, unknowns};
 use crate::submit::queue::number;
@@ -23,6 +23,7 @@ use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
 use classmate::{Diagnostic, Name, ParseOptions, Span};
+use classmate_config::internal::config::check::seconds_of_days;
 use classmate_config::internal::config::{origin, parenthesized};
 
 /// Commands that are conditions, lower case.
@@ -123,6 +124,10 @@ struct Own {
     macros: BTreeSet<Vec<u8>>,
     /// The one value, with a unit, of each macro that has such: names in lower case.
     sizes: BTreeMap<String, String>,
+    /// The comments right above statements, by the offsets of these.
+    comments: BTreeMap<usize, String>,
+    /// The values of commands that give a reason: names in lower case.
+    reasons: BTreeMap<String, String>,
     /// The versions in which expressions are read and compared.
     versions: LintVersions,
 }
@@ -130,7 +135,15 @@ struct Own {
 impl Own {
     fn of(text: &[u8]) -> Self {
         let mut own = Own::default();
-        for line in statements(text).0.into_iter().map(|(.., line)| line.trim_ascii()) {
+        let mut comment = String::new();
+        for (_, start, line) in statements(text).0 {
+            let line = line.trim_ascii();
+            if line.starts_with(b"#") {
+                comment.push_str(&String::from_utf8_lossy(line));
+                comment.push(' ');
+            } else if !comment.is_empty() {
+                own.comments.insert(start, std::mem::take(&mut comment));
+            }
             let name = line[..memchr::memchr(b'=', line).unwrap_or(0)].trim_ascii().to_ascii_uppercase();
             if let Some(name) = name.as_slice().strip_prefix(b"+").or_else(|| name.strip_prefix(b"MY.")) {
                 own.attributes.insert(name.to_vec());
@@ -138,6 +151,9 @@ impl Own {
             let value = line[(memchr::memchr(b'=', line).map_or(0, |at| at + 1))..].trim_ascii();
             let value = String::from_utf8_lossy(value).into_owned();
             let lower = String::from_utf8_lossy(&name).to_ascii_lowercase();
+            if lower.ends_with("_reason") {
+                own.reasons.insert(lower.clone(), value.clone());
+            }
             let has_unit = is_amount(&value) && !value.ends_with(|sign: char| sign.is_ascii_digit() || sign == '.');
             // Of a name with several values, none is known.
             let known = if has_unit && !own.sizes.contains_key(&lower) { value } else { String::new() };
@@ -158,6 +174,12 @@ impl Own {
             }
         }
         own
+    }
+
+    /// The comment above the statement at an offset, and the reason of a command (lower case).
+    fn beside(&self, start: usize, name: &str) -> String {
+        let reason = self.reasons.get(&format!("{name}_reason")).map_or("", String::as_str);
+        format!("{}{reason}", self.comments.get(&start).map_or("", String::as_str))
     }
 
     /// The reading of values, with places.
@@ -246,9 +268,23 @@ fn request(
         fault.shifted(value)
     } else {
         let (unit, amount) = (unit?, text.parse::<u32>().ok()?);
-        let looks = wrong_size(unit, f64::from(amount))?;
+        if let Some((meant, _)) = meant_amount(&own.beside(start, name), f64::from(amount), unit) {
+            let message = format!("`{name}` without a unit is in {unit}, and the comment says `{}`", meant.shown);
+            let finding = Diagnostic::warning(message, span).code("odd-unit");
+            let finding = finding.help(format!("write `{}`", meant.shown.replace([' ', '-'], "")));
+            let excerpt = Excerpt { text: line.to_vec(), subject: Some(name.to_owned()) };
+            return Some(placed(finding, file, number, excerpt, None));
+        }
+        // A few MiB are less than a job writes.
+        let is_small =
+            name == "request_disk" && (1..=65_536).contains(&amount) && (amount % 1000 == 0 || amount % 1024 == 0);
+        let looks = wrong_size(unit, f64::from(amount)).or(is_small.then_some("MiB"))?;
         let message = format!("`{name}` without a unit is in {unit}, and the number is probably {looks}");
-        let meant = if looks.starts_with("KiB") { "KB" } else { "GB" };
+        let meant = match looks {
+            "MiB" => "MB",
+            looks if looks.starts_with("KiB") => "KB",
+            _ => "GB",
+        };
         Diagnostic::warning(message, span).help(format!("write a unit, as in `{text}{meant}`")).code("odd-unit")
     };
     let excerpt = Excerpt { text: line.to_vec(), subject: Some(name.to_owned()) };
@@ -401,7 +437,14 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
     }
     let own_attribute = |word: Name| own.attributes.contains(&word.folded().to_ascii_uppercase());
     let (defined, versions): (&dyn Fn(Name) -> bool, _) = (&own_attribute, &own.versions);
-    let context = LintContext { defined, unknown_word, versions, ..LintContext::of(text, Quoting::Old, role) };
+    let shown = String::from_utf8_lossy(text);
+    if let Some(found) = date(&lower, &shown).or_else(|| minutes_of_days(&lower, &shown)) {
+        let excerpt = Excerpt { text: statement.to_vec(), subject: Some(String::from_utf8_lossy(name).into_owned()) };
+        return vec![placed(found.shifted(value), file, number, excerpt, None)];
+    }
+    let beside = || own.beside(start, &lower);
+    let context =
+        LintContext { defined, unknown_word, versions, beside: &beside, ..LintContext::of(text, Quoting::Old, role) };
     let of_macro = expanded_size(own, text);
     let mut found = lint_with_macros(&context, |_| {
         if lower == "require_gpus" {
@@ -415,7 +458,7 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
         let options = own.options();
         if attribute.is_none() && kind == Some(CommandKind::Expression) && role == Role::default() {
             let found = own.unknown_value(text).map(|found| number_expected(found, &lower));
-            return found.into_iter().collect();
+            return found.or_else(|| string_for_number(&lower, text, &own.options())).into_iter().collect();
         }
         let (Some(attribute), Ok(expr)) = (attribute, parse_expr(text, &options)) else { return Vec::new() };
         let text_attribute = unquoted_text(Name::new(attribute), text, &expr, &own_attribute);
@@ -500,6 +543,57 @@ fn expanded_size(own: &Own, text: &[u8]) -> Option<Diagnostic> {
     })
 }
 
+/// `deferral_time = 2026-12-01 08:00`: a date, where a number of seconds is read.
+fn date(name: &str, text: &str) -> Option<Diagnostic> {
+    let plain = text.trim_matches('"');
+    let (day, time) = plain.split_once([' ', 'T']).unwrap_or((plain, "00:00"));
+    let digits = |text: &str, length: usize| text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit());
+    let are_digits = |text: &str, sign: char, lengths: &[usize]| {
+        let parts: Vec<&str> = text.split(sign).collect();
+        parts.len() == lengths.len() && parts.iter().zip(lengths).all(|(part, length)| digits(part, *length))
+    };
+    let time = time.trim_end_matches('Z').trim();
+    let is_time = are_digits(time, ':', &[2, 2]) || are_digits(time, ':', &[2, 2, 2]);
+    if name != "deferral_time" || !are_digits(day, '-', &[4, 2, 2]) || !is_time {
+        return None;
+    }
+    let seconds = if time.len() == 5 { ":00" } else { "" };
+    let message = format!("`{text}` is a date, and `{name}` is a number of seconds since 1970");
+    let help =
+        format!("write `int(absTime(\"{day}T{time}{seconds}Z\"))`, with a zone such as `+01:00` in place of `Z`");
+    Some(Diagnostic::error(message, Span::new(0, text.len())).help(help).code("rejected-submit"))
+}
+
+/// `allowed_execute_duration = 24 * 60`: minutes of days, where seconds are read.
+fn minutes_of_days(name: &str, text: &str) -> Option<Diagnostic> {
+    const SECONDS: [&str; 8] = [
+        "allowed_execute_duration",
+        "allowed_job_duration",
+        "deferral_window",
+        "job_lease_duration",
+        "job_max_vacate_time",
+        "keep_claim_idle",
+        "max_job_retirement_time",
+        "next_job_start_delay",
+    ];
+    let meant = seconds_of_days(text).filter(|_| SECONDS.contains(&name))?;
+    let message = format!("`{name}` is in seconds, and `{text}` is a number of minutes");
+    Some(Diagnostic::warning(message, Span::new(0, text.len())).help(format!("write `{meant}`")).code("odd-unit"))
+}
+
+/// A string as the value of a command that is a number or a condition: `retry_until = "0"`.
+fn string_for_number(name: &str, text: &[u8], options: &ParseOptions) -> Option<Diagnostic> {
+    const STRINGS: [&str; 3] = ["buffer_files", "concurrency_limits_expr", "file_remaps"];
+    let is_string = parse_expr(text, options).is_ok_and(|expr| matches!(expr.node(), Node::Literal(Literal::Str(_))));
+    if !is_string || name.ends_with("_reason") || STRINGS.contains(&name) {
+        return None;
+    }
+    let shown = String::from_utf8_lossy(text).into_owned();
+    let message = format!("`{name}` is a number or a condition, and `{shown}` is a string");
+    let found = Diagnostic::warning(message, Span::new(0, text.len())).code("type-clash");
+    Some(found.help(format!("write `{}`", shown.trim_matches('"'))))
+}
+
 /// Returns true for a constant.
 fn is_literal(text: &[u8], options: &ParseOptions) -> bool {
     parse_expr(text, options).is_ok_and(|expr| matches!(expr.node(), Node::Literal(_)))
@@ -524,7 +618,10 @@ pub(super) fn lint_with_macros(
     let is_open = |name: Name| open.names.iter().any(|known| known.0 == name);
     let defined = |name: Name| is_open(name) || (context.defined)(name);
     let mut found = lint_expression(&LintContext { text: &open.text, defined: &defined, ..*context });
-    found.extend(rule(&open.text));
+    // One place has one finding of a rule.
+    let more = rule(&open.text);
+    found.retain(|one| !more.iter().any(|other| other.code == one.code && other.span == one.span));
+    found.extend(more);
     if !open.names.is_empty() {
         unknowns::retain(&open.text, context.versions.read, &is_open, &mut found);
         for found in &mut found {

@@ -51,6 +51,22 @@ const BUILT_IN: [&str; 34] = [
     "failed_count",
 ];
 
+/// Words that other batch systems have for commands, lower case.
+const OF_BATCH: [(&[&str], &str); 12] = [
+    (&["time", "walltime", "wall_time", "max_time", "time_limit", "max_runtime"], "allowed_execute_duration"),
+    (&["mem", "memory", "ram", "mem_per_cpu", "vmem"], "request_memory"),
+    (&["ntasks", "cpus", "ncpus", "cpus_per_task", "cores", "threads", "ppn", "num_cpus"], "request_cpus"),
+    (&["gpus", "gres", "ngpus", "num_gpus"], "request_gpus"),
+    (&["disk", "tmp", "scratch"], "request_disk"),
+    (&["job_name", "jobname", "job_batch_name"], "batch_name"),
+    (&["mail_user", "email", "mail_to"], "notify_user"),
+    (&["mail_type"], "notification"),
+    (&["account"], "accounting_group"),
+    (&["workdir", "chdir", "work_dir"], "initialdir"),
+    (&["stdout"], "output"),
+    (&["stderr"], "error"),
+];
+
 /// Macros of which `condor_submit` does not ask, lower case.
 const NOT_ASKED: [&str; 9] = [
     "dag_status",
@@ -205,7 +221,11 @@ impl<'r> Macros<'r> {
                 format!("nothing refers to `{shown}`, and it is not a command")
             };
             let warning = Diagnostic::warning(message, Span::new(start, start + name.len()));
-            let help = "correct the name, or write `+Name` for an attribute of the job";
+            let meant = OF_BATCH.iter().find(|(words, _)| words.contains(&name.as_str())).map(|(_, meant)| *meant);
+            let help = meant.map_or_else(
+                || "correct the name, or write `+Name` for an attribute of the job".to_owned(),
+                |meant| format!("write `{meant}`"),
+            );
             found.push((*at, warning.help(help).code("unknown-command")));
         }
         // Beside a reference to nothing, one of them has another name.
@@ -255,6 +275,7 @@ impl<'r> Macros<'r> {
     fn undefined(&self, statements: &[String]) -> Vec<Refused> {
         let names = self.reading.queue_names().map_or(&[][..], |(_, names)| names.as_slice());
         let queued: Vec<String> = names.iter().map(|name| name.to_ascii_lowercase()).collect();
+        let queue = self.reading.queue_names().map(|(at, _)| *at);
         let is_plain = |name: &&String| !name.contains('.');
         let own: BTreeSet<&str> =
             self.reading.values.keys().filter(is_plain).chain(&queued).map(String::as_str).collect();
@@ -285,7 +306,7 @@ impl<'r> Macros<'r> {
                 let escaped = text[..start].ends_with('$');
                 if !rest[end..].starts_with(')')
                     || escaped
-                    || name.len() < 3
+                    || name.is_empty()
                     || is_defined(&lower)
                     || asked.contains(&lower)
                 {
@@ -301,9 +322,19 @@ impl<'r> Macros<'r> {
                     let allowed = near::allowance(lower.as_bytes()).min(2);
                     near.closest(allowed, &lower, is_other).filter(|_| name.len() >= 4)
                 };
+                // Short names are other words but for those of the items.
+                let short_slip = || {
+                    let is_near = |known: &&String| {
+                        known.len() >= 4 && near::distance(lower.as_bytes(), known.as_bytes(), 1).is_some()
+                    };
+                    queued.iter().filter(|_| name.len() == 3).find(is_near)
+                };
+                let number = || Some(*at) == queue && text.split_whitespace().next() == Some(&format!("$({name})"));
                 let help = of_environment(name)
-                    .or_else(|| Some(format!("the items are called `$({})`", item()?)))
-                    .or_else(|| Some(format!("did you mean `$({})`?", slip()?)));
+                    .or_else(|| Some(format!("the items are called `$({})`", item().filter(|_| name.len() >= 3)?)))
+                    .or_else(|| Some(format!("did you mean `$({})`?", slip()?)))
+                    .or_else(|| Some(format!("did you mean `$({})`?", short_slip()?)))
+                    .or_else(|| number().then(|| format!("one job is queued; define it, or write `$({name}:1)`")));
                 let Some(help) = help else { continue };
                 let reference = format!("$({name})");
                 if !said.insert((*at, reference.clone())) {

@@ -18,6 +18,12 @@ fn other_notation(name: &str, value: &str) -> Option<(String, String)> {
     let is_name = |name: &str| known.iter().any(|known| known.eq_ignore_ascii_case(name));
     value.match_indices(['$', '%']).find_map(|(at, sign)| {
         let rest = &value[at + 1..];
+        // Two signs refer to the slot, which has no such attribute.
+        if let Some(inner) = rest.strip_prefix("$(").filter(|_| sign == "$") {
+            let word = &inner[..inner.find(')')?];
+            let message = format!("`$$({word})` is an attribute of the slot, and slots have no `{word}`");
+            return is_name(word).then(|| (message, format!("write `$({word})`")));
+        }
         let (open, close) = match rest.chars().next()? {
             '{' => (1, "}"),
             '(' if sign == "%" => (1, ")"),
@@ -32,6 +38,124 @@ fn other_notation(name: &str, value: &str) -> Option<(String, String)> {
         let word = Some(&inner[..end]).filter(|word| is_written && is_name(word))?;
         let shown = &value[at..at + 1 + open + end + close.len()];
         Some((format!("`{shown}` is not a macro, and is not expanded"), format!("write `$({word})`")))
+    })
+}
+
+/// Variables that other batch systems set for a job, and the macros of HTCondor for them.
+const OF_BATCH: [(&str, &str); 17] = [
+    ("LSB_JOBID", "$(Cluster)"),
+    ("LSB_JOBINDEX", "$(Process)"),
+    ("NSLOTS", "$(request_cpus)"),
+    ("PBS_ARRAYID", "$(Process)"),
+    ("PBS_ARRAY_INDEX", "$(Process)"),
+    ("PBS_JOBID", "$(Cluster)"),
+    ("PBS_NUM_PPN", "$(request_cpus)"),
+    ("SGE_TASK_ID", "$(Process)"),
+    ("SLURM_ARRAY_JOB_ID", "$(Cluster)"),
+    ("SLURM_ARRAY_TASK_ID", "$(Process)"),
+    ("SLURM_CPUS_ON_NODE", "$(request_cpus)"),
+    ("SLURM_CPUS_PER_TASK", "$(request_cpus)"),
+    ("SLURM_JOBID", "$(Cluster)"),
+    ("SLURM_JOB_CPUS_PER_NODE", "$(request_cpus)"),
+    ("SLURM_JOB_ID", "$(Cluster)"),
+    ("SLURM_NTASKS", "$(request_cpus)"),
+    ("SLURM_PROCID", "$(Process)"),
+];
+
+/// `$SLURM_ARRAY_TASK_ID`, also as `${…}` and `$(…)`, and `%j` in the name of a file.
+pub(super) fn of_batch_system(name: &str, value: &str) -> Option<(String, String)> {
+    let of_variable = value.match_indices('$').find_map(|(at, _)| {
+        let rest = &value[at + 1..];
+        let inner = rest.trim_start_matches(['{', '(']);
+        let end = inner.find(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_')).unwrap_or(inner.len());
+        let (_, meant) = OF_BATCH.iter().find(|(known, _)| *known == &inner[..end])?;
+        let close = usize::from(inner[end..].starts_with(['}', ')']));
+        let shown = &rest[..rest.len() - inner.len() + end + close];
+        let message = format!("`${shown}` is a variable of another batch system, which HTCondor does not set");
+        Some((message, format!("write `{meant}`")))
+    });
+    // The patterns of Slurm for names of files.
+    let patterns = [("%A_%a", "$(Cluster)_$(Process)"), ("%j", "$(Cluster).$(Process)"), ("%a", "$(Process)")];
+    let of_file = || {
+        let is_file = matches!(name, "output" | "error" | "log");
+        // `50%job` is a name.
+        let ends = |rest: &str| !rest.starts_with(|sign: char| sign.is_ascii_alphanumeric());
+        let has = |pattern: &str| value.match_indices(pattern).any(|(at, _)| ends(&value[at + pattern.len()..]));
+        let (pattern, meant) = patterns.iter().find(|(pattern, _)| is_file && has(pattern))?;
+        let message = format!("`{pattern}` is a part of the name: it is a pattern of Slurm");
+        Some((message, format!("write `{}`", value.replace(pattern, meant))))
+    };
+    of_variable.or_else(of_file)
+}
+
+/// `$ENV{HOME}` and `$(ENV:HOME)`, which are not calls of a function.
+fn other_call(value: &str) -> Option<(String, String)> {
+    value.match_indices('$').find_map(|(at, _)| {
+        let (shown, meant) = misspelled_call(&value[at..])?;
+        Some((format!("`{shown}` is not a call of a function"), format!("write `{meant}`")))
+    })
+}
+
+/// Letters that are searched for the end of the arguments of a function.
+const MAX_ARGUMENTS: usize = 256;
+
+/// The call of a function with other brackets at the beginning of a text, `$ENV{HOME}`, or as the name of a macro, `$(ENV:HOME)`; and
+/// what to write.
+pub(super) fn misspelled_call(text: &str) -> Option<(String, String)> {
+    const FUNCTIONS: [&str; 11] = [
+        "ENV",
+        "RANDOM_CHOICE",
+        "RANDOM_INTEGER",
+        "CHOICE",
+        "SUBSTR",
+        "INT",
+        "REAL",
+        "STRING",
+        "EVAL",
+        "DIRNAME",
+        "BASENAME",
+    ];
+    let is_name = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
+    let rest = text.strip_prefix('$')?;
+    if let Some(inner) = rest.strip_prefix("(ENV:").or_else(|| rest.strip_prefix("(ENV(")) {
+        let name = &inner[..inner.find(|sign| !is_name(sign))?];
+        let after = inner[name.len()..].trim_start_matches(')');
+        let shown = &text[..text.len() - after.len()];
+        let closes = if rest.starts_with("(ENV(") { "))" } else { ")" };
+        return (!name.is_empty() && shown.ends_with(&format!("{name}{closes}")))
+            .then(|| (shown.to_owned(), format!("$ENV({name})")));
+    }
+    let name = &rest[..rest.find(|sign| !is_name(sign))?];
+    let after = &rest[name.len()..];
+    let close = match after.chars().next()? {
+        '{' => '}',
+        '[' => ']',
+        _ => return None,
+    };
+    if !FUNCTIONS.contains(&name) {
+        return None;
+    }
+    let end = after.char_indices().take(MAX_ARGUMENTS).find(|(_, sign)| *sign == close)?.0;
+    let inner = &after[1..end];
+    Some((format!("${name}{}{inner}{close}", &after[..1]), format!("${name}({inner})")))
+}
+
+/// A variable of the shell in the environment of a job, which no shell reads: `PATH=/opt/bin:$PATH`.
+pub(super) fn of_shell(value: &str) -> Option<(String, String)> {
+    const VARIABLES: [&str; 8] =
+        ["HOME", "USER", "LOGNAME", "PWD", "PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "HOSTNAME"];
+    if value.contains('\\') {
+        return None;
+    }
+    value.match_indices('$').find_map(|(at, _)| {
+        let rest = &value[at + 1..];
+        let (inner, close) = rest.strip_prefix('{').map_or((rest, ""), |inner| (inner, "}"));
+        let end = inner.find(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_')).unwrap_or(inner.len());
+        let word = Some(&inner[..end]).filter(|word| VARIABLES.contains(word))?;
+        let plain = inner[end..].starts_with(close) && !inner[end..].starts_with('(') && !value[..at].ends_with('$');
+        let shown = &value[at..value.len() - inner.len() + end + close.len()];
+        let message = format!("`{shown}` is passed as it is: no shell reads it");
+        plain.then(|| (message, format!("write `$ENV({word})` for its value where the job is submitted")))
     })
 }
 
@@ -107,6 +231,14 @@ fn odd_path(name: &str, value: &str) -> Option<(String, String)> {
     if !is_list && !FILES.contains(&name) {
         return None;
     }
+    if let Some(sign) = ["<", ">", "2>"].into_iter().find(|sign| value.starts_with(sign)) {
+        let message = format!("`{sign}` is a part of the name of the file: no shell reads it");
+        let file = value.trim_start_matches(['2', '<', '>', '&']).trim();
+        let is_stream = file.is_empty() || file == "1";
+        let help =
+            if is_stream { format!("write the name of a file, or remove `{name}`") } else { format!("write `{file}`") };
+        return Some((message, help));
+    }
     let items = value.split(',').map(str::trim).filter(|_| is_list).chain(Some(value).filter(|_| !is_list));
     if let Some(item) = items.clone().find(|item| item.starts_with("~/")) {
         let message = format!("`{item}` is in a folder `~`: it is not expanded as in a shell");
@@ -150,8 +282,9 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
             return Some((format!("`{rest}` has no `)`, so it is not a macro"), help));
         }
     }
-    if let Some(found) = other_notation(name, value) {
-        return Some(found);
+    let found = of_batch_system(name, value).or_else(|| other_call(value)).or_else(|| other_notation(name, value));
+    if found.is_some() {
+        return found;
     }
     let found = nested_function(value).or_else(|| quoted_path(name, value)).or_else(|| odd_path(name, value));
     if found.is_some() {
@@ -205,9 +338,10 @@ fn odd_environment(value: &str) -> Option<(String, String)> {
     let words: Vec<&str> = value.trim_matches('"').split_whitespace().collect();
     let is_setting = |word: &str| word.split_once('=').is_some_and(|(name, _)| !name.is_empty() && !name.contains(','));
     let comma = words.windows(2).find(|pair| pair[0].ends_with(',') && is_setting(pair[0]) && is_setting(pair[1]));
-    if let Some(pair) = comma.filter(|_| !value.contains('\'')) {
-        let message = format!("the comma is a part of the value in `{}`: only blanks separate", pair[0]);
-        return Some((message, format!("write `{} {}`", pair[0].trim_end_matches(','), pair[1])));
+    if let Some([first, ..]) = comma.filter(|_| !value.contains('\'')) {
+        let message = format!("the comma is a part of the value in `{first}`: only blanks separate");
+        let all: Vec<&str> = words.iter().map(|word| word.trim_end_matches(',')).collect();
+        return Some((message, format!("write `\"{}\"`", all.join(" "))));
     }
     // What single quotes enclose is one value.
     let mut is_quoted = false;

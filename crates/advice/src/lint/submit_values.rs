@@ -46,11 +46,7 @@ pub(super) fn bad_value(name: &str, value: &str) -> Option<(String, String)> {
             ];
             one_of(&known, "`ON_EXIT`, `ON_EXIT_OR_EVICT` or `ON_SUCCESS`")
         }
-        "arguments" | "args" => quotes_fault(value).map(|fault| {
-            let help =
-                "write `arguments = \"a 'b c' \"\"d\"\"\"`, in double quotes as a whole, or none at all".to_owned();
-            (fault, help)
-        }),
+        "arguments" | "args" => arguments_fault(name, value),
         "environment" | "env" => environment_fault(value)
             .map(|fault| (fault, "write `environment = \"NAME=value OTHER='with blanks'\"`".to_owned())),
         "accounting_group" | "accounting_group_user" => value
@@ -147,6 +143,31 @@ fn quotes_fault(value: &str) -> Option<String> {
         return Some("a double quote inside is written twice, `\"\"`".to_owned());
     }
     (plain.matches('\'').count() % 2 == 1).then(|| "there is no closing single quote".to_owned())
+}
+
+/// The fault of arguments, with the quotes that are probably meant.
+fn arguments_fault(name: &str, value: &str) -> Option<(String, String)> {
+    let fault = quotes_fault(value)?;
+    let help = match requoted(value) {
+        Some(meant) => format!("write `{name} = {meant}`"),
+        None => "write `arguments = \"a 'b c' \"\"d\"\"\"`, in double quotes as a whole, or none at all".to_owned(),
+    };
+    Some((fault, help))
+}
+
+/// Arguments with single quotes in place of the double quotes inside of them: `"--title 'My Plot'"`.
+fn requoted(value: &str) -> Option<String> {
+    let inner = value.strip_prefix('"').and_then(|inner| inner.strip_suffix('"')).unwrap_or(value);
+    // Each pair encloses an argument.
+    let parts: Vec<&str> = inner.split('"').collect();
+    let is_apart = |(at, part): (usize, &&str)| {
+        let outside = at % 2 == 0;
+        !outside
+            || (at == 0 || part.is_empty() || part.starts_with(' '))
+                && (at + 1 == parts.len() || part.ends_with([' ', '=']))
+    };
+    let pairs = parts.len() % 2 == 1 && parts.len() > 1 && parts.iter().enumerate().all(is_apart);
+    (pairs && !inner.contains(['\'', '\\'])).then(|| format!("\"{}\"", parts.join("'")))
 }
 
 fn environment_fault(value: &str) -> Option<String> {

@@ -21,7 +21,11 @@ pub(super) fn in_unit(found: Diagnostic, text: &[u8], attribute: Option<&[u8]>) 
     // A factor is not an amount.
     let calculates = |text: &[u8], at: Option<&u8>| !text.is_empty() && at.is_some_and(|byte| b"*/+-%".contains(byte));
     if calculates(before, before.last()) || calculates(after, after.first()) {
-        return found;
+        let unit = attribute.and_then(|name| fact(&name.to_ascii_lowercase())).and_then(|fact| fact.unit);
+        return match unit {
+            Some(unit) => found.help(format!("numbers have no units: write the number in {unit}, without the unit")),
+            None => found,
+        };
     }
     let name = match attribute.filter(|_| is_whole) {
         Some(name) => Some(name.to_ascii_lowercase()),
@@ -71,6 +75,82 @@ fn converted(text: &[u8], unit: &str) -> Option<String> {
     (number.fract() == 0.0 && (1.0..1e15).contains(&number)).then(|| format!("{number:.0}"))
 }
 
+/// Words for units of time, with their seconds.
+const TIMES: [(&[&str], f64); 4] = [
+    (&["minute", "minutes", "min", "mins"], 60.0),
+    (&["hour", "hours", "hr", "hrs", "h"], 3600.0),
+    (&["day", "days"], 86_400.0),
+    (&["week", "weeks"], 604_800.0),
+];
+
+/// An amount that a text names: `90 minutes`.
+#[derive(Debug, PartialEq)]
+pub(super) struct NamedAmount {
+    /// As it is written.
+    pub(super) shown: String,
+    number: f64,
+    /// The seconds or bytes of its unit.
+    unit: f64,
+    is_time: bool,
+}
+
+/// The amounts of time or of bytes that a text names.
+pub(super) fn named_amounts(text: &str) -> Vec<NamedAmount> {
+    let mut found = Vec::new();
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(start) = bytes[at..].iter().position(u8::is_ascii_digit).map(|start| at + start) {
+        let is_of_number = |byte: &&u8| byte.is_ascii_digit() || **byte == b'.';
+        let end = start + bytes[start..].iter().take_while(is_of_number).count();
+        let gap = usize::from(matches!(bytes.get(end), Some(b' ' | b'-')));
+        let word = bytes[end + gap..].iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+        at = end;
+        let alone = start == 0 || !(bytes[start - 1].is_ascii_alphanumeric() || b"_.".contains(&bytes[start - 1]));
+        let (Some(number), Some(unit)) = (text.get(start..end), text.get(end + gap..end + gap + word)) else {
+            continue;
+        };
+        let Ok(number) = number.trim_end_matches('.').parse::<f64>() else { continue };
+        let lower = unit.to_ascii_lowercase();
+        let time = TIMES.iter().find(|(words, _)| words.contains(&lower.as_str())).map(|(_, seconds)| *seconds);
+        let is_size = unit.len() >= 2 && matches!(&lower[1..], "b" | "ib");
+        let power =
+            lower.bytes().next().filter(|_| is_size).and_then(|first| LETTERS.iter().position(|one| *one == first));
+        let size = power.and_then(|power| i32::try_from(power + 1).ok()).map(|power| 1024_f64.powi(power));
+        let Some(of) = time.or(size).filter(|_| alone && number > 0.0) else { continue };
+        let shown = text[start..end + gap + word].to_owned();
+        found.push(NamedAmount { shown, number, unit: of, is_time: time.is_some() });
+    }
+    found
+}
+
+/// The amount in a text that a number of seconds, MiB or KiB is meant to be and is not: it is that amount in another unit. With it
+/// the expression to write.
+pub(super) fn meant_amount(text: &str, number: f64, unit: &str) -> Option<(NamedAmount, String)> {
+    let (own, is_time) = match unit {
+        "seconds" => (1.0, true),
+        "KiB" => (1024.0, false),
+        "MiB" => (1_048_576.0, false),
+        _ => return None,
+    };
+    let amounts = named_amounts(text).into_iter().filter(|amount| amount.is_time == is_time).collect::<Vec<_>>();
+    let ratio = |amount: &NamedAmount| amount.number * amount.unit / own / number;
+    // A thousand may stand for 1024.
+    let near = |ratio: f64, factor: f64| (factor * 0.9..=factor * 1.1).contains(&ratio);
+    if number <= 0.0 || amounts.iter().any(|amount| near(ratio(amount), 1.0)) {
+        return None;
+    }
+    let is_other = |amount: &NamedAmount| {
+        let ratio = ratio(amount);
+        let factors: &[f64] = if is_time { &[60.0, 3600.0, 86_400.0] } else { &[1024.0, 1_048_576.0, 1_073_741_824.0] };
+        factors.iter().any(|factor| if is_time { ratio == *factor } else { near(ratio, *factor) })
+    };
+    let meant = amounts.into_iter().find(is_other)?;
+    let factor = meant.unit / own;
+    let steps = if is_time { vec![factor] } else { vec![1024.0; (factor.log2() / 10.0).round().max(0.0) as usize] };
+    let product = steps.iter().fold(format!("{}", meant.number), |text, step| format!("{text} * {step}"));
+    Some((meant, product))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,6 +165,28 @@ mod tests {
         let error = parse_expr(text.as_bytes(), &options).unwrap_err();
         let found = unparsed(text.as_bytes(), &error, &options);
         in_unit(found, text.as_bytes(), attribute.map(str::as_bytes)).fix.map(|fix| fix.text)
+    }
+
+    #[test]
+    fn amounts_in_words_tell_another_unit() {
+        let meant = |text: &str, number: f64, unit: &str| {
+            meant_amount(text, number, unit).map(|(amount, product)| (amount.shown, product))
+        };
+        let of = |shown: &str, product: &str| Some((shown.to_owned(), product.to_owned()));
+        assert_eq!(meant("ran longer than 90 minutes", 90.0, "seconds"), of("90 minutes", "90 * 60"));
+        assert_eq!(meant("# keep for 10 days", 14_400.0, "seconds"), of("10 days", "10 * 86400"));
+        assert_eq!(meant("# 10 GB scratch", 10_000.0, "KiB"), of("10 GB", "10 * 1024 * 1024"));
+        assert_eq!(meant("at least 16GiB", 16.0, "MiB"), of("16GiB", "16 * 1024"));
+        for (text, number, unit) in [
+            ("ran longer than 90 minutes", 5400.0, "seconds"),
+            ("90 jobs, 2 minutes", 90.0, "seconds"),
+            ("10 GB scratch", 10_000_000.0, "KiB"),
+            ("version 1.90 minutes", 90.0, "seconds"),
+            ("90 seconds", 90.0, "seconds"),
+            ("10 GB", 10.0, "seconds"),
+        ] {
+            assert_eq!(meant(text, number, unit), None, "{text}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod names;
 mod types;
 mod words;
 
-pub use types::is_number;
+pub use types::{is_number, seconds_of_days};
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -65,6 +65,7 @@ pub fn check(config: &Config) -> Vec<Diagnostic> {
         groups_known,
         mentioned: None,
         cron_jobs: None,
+        resources: None,
         found: Vec::new(),
         work: 0,
         daemons: daemons(config),
@@ -213,6 +214,8 @@ struct Checker<'c> {
     mentioned: Option<BTreeSet<Vec<u8>>>,
     /// The cron jobs that are listed, upper case, behind the prefix of their variables, once they are asked for.
     cron_jobs: Option<BTreeSet<String>>,
+    /// Resources of machines that the configuration defines, once they are asked for.
+    resources: Option<Vec<String>>,
     /// Names that the configuration gives to daemons, upper case.
     daemons: BTreeSet<Vec<u8>>,
     /// Macros that slots are to get, upper case.
@@ -227,6 +230,7 @@ impl Checker<'_> {
         let name = definition.name;
         self.unread(definition);
         self.other_value(definition);
+        self.minutes(definition);
         self.missing(definition);
         self.swallowed(definition);
         let (prefix, Some(bare)) = self.split(name, definition) else {
@@ -507,6 +511,7 @@ impl Checker<'_> {
             .or_else(|| names::of_pattern(name))
             .or_else(|| names::of_limit(name, definition.raw))
             .or_else(|| names::of_hook(name))
+            .or_else(|| names::of_member(name))
             .or_else(|| names::of_table(name))
             .filter(|_| !family)?;
         (!self.mentioned().contains(&name.to_ascii_uppercase())).then_some(meant)
@@ -569,7 +574,8 @@ impl Checker<'_> {
                     return;
                 }
                 self.found.push(if knob.name != knob::LIMIT {
-                    let help = knob.default_text().map(|text| format!("the default is `{text}`"));
+                    let plain = types::ungrouped(&shown(value)).map(|plain| format!("write `{plain}`"));
+                    let help = plain.or_else(|| knob.default_text().map(|text| format!("the default is `{text}`")));
                     definition.value_problem(Severity::Error, error.message).code("bad-value").help_if(help)
                 } else if self.is_referenced(name) || !may_be_limit(value) {
                     // A macro that others use, or an amount with a unit, is probably not a limit.

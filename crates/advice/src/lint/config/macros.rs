@@ -8,6 +8,7 @@ use crate::lint::attributes::is_of_jobs;
 use crate::lint::knobs::{bare, is_expression};
 use crate::lint::near_names::NearNames;
 use crate::lint::submit_macros::has_computed_name;
+use crate::lint::submit_odd::misspelled_call;
 use classmate::Diagnostic;
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
@@ -227,6 +228,15 @@ impl Linter<'_> {
             for at in memchr::memchr_iter(b'$', raw) {
                 let word =
                     |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+                let call = misspelled_call(&String::from_utf8_lossy(&raw[at..raw.len().min(at + 512)]));
+                if let Some((shown, meant)) = call.filter(|_| !raw[..at].ends_with(b"$")) {
+                    let place = Location { column: place.column + at as u32, ..place.clone() };
+                    let message = format!("`{shown}` is not a call of a function");
+                    let found = Diagnostic::warning_at(message, Some(place)).width(shown.len());
+                    let found = found.help(format!("write `{meant}`"));
+                    self.report(found.code("leftover-macro"), Some(shown_name(definition.name)));
+                    continue;
+                }
                 // `$(name)`, `$FUNCTION(name)` and `${name}`.
                 let open = at + 1 + word(&raw[at + 1..]);
                 let next = raw.get(open).copied().unwrap_or_default();

@@ -9,6 +9,7 @@ use crate::lint::near_names::NearNames;
 use crate::lint::unknowns;
 use classmate::Diagnostic;
 use classmate::internal::builtin::near;
+use classmate_config::Definition;
 use classmate_config::internal::config::check::referenced;
 use classmate_config::internal::config::setting::list_items;
 
@@ -44,6 +45,8 @@ impl Linter<'_> {
             !member.is_empty() && member != b"NAMES" && !parts.iter().any(completes)
         };
         let (mut listed, mut lists, mut missing) = (BTreeSet::new(), false, Vec::new());
+        // The list that the files set.
+        let mut own_list = list.to_owned();
         // Daemons may have lists of their own: `SCHEDD_CLASSAD_USER_MAP_NAMES`.
         let after = list.replace("_PRE_", "_POST_");
         let is_list = |name: &[u8]| {
@@ -59,6 +62,9 @@ impl Linter<'_> {
                 return;
             }
             lists = true;
+            if definition.place.is_some() {
+                own_list = shown_name(bare(name)).to_ascii_uppercase();
+            }
             for item in list_items(&text) {
                 let member = [prefix.as_bytes(), &item].concat().to_ascii_uppercase();
                 if !defined.contains(&member) {
@@ -97,6 +103,7 @@ impl Linter<'_> {
         if !lists {
             return;
         }
+        let list = own_list.as_str();
         let used = Rc::clone(self.referenced.get_or_init(|| Rc::new(referenced(config))));
         self.orphans((prefix, list, parts), &defined, &listed, &used);
         for definition in config.definitions().filter(|found| found.template.is_none() && !found.raw.is_empty()) {
@@ -122,17 +129,7 @@ impl Linter<'_> {
                 Some((shown_name(member[..end].strip_prefix(prefix.as_bytes())?), shown_name(&member[end + 1..])))
             });
             if let Some((known, end)) = of_listed {
-                let plain = |text: &str| text.replace('_', "");
-                let alike = |part: &&&str| plain(part) == plain(&end) || plain(&end).contains(&plain(part));
-                let within = |part: &&&str| alike(part) || plain(part).contains(&plain(&end));
-                let meant = parts.iter().find(alike).or_else(|| parts.iter().find(within)).copied();
-                let meant = meant.or_else(|| near::closest(end.as_bytes(), parts.iter().copied()));
-                let ends: Vec<String> = parts.iter().map(|part| format!("`_{part}`")).collect();
-                let message = format!("`{shown}` is not read: `_{end}` does not belong to `{known}`");
-                let warning = definition.name_warning(message).code("conflicting-knobs");
-                let warning = warning.help(format!("the ends of such names are {}", ends.join(" and ")));
-                let front = &shown[..shown.len() - end.len()];
-                self.report(warning.did_you_mean(meant.map(|meant| format!("{front}{meant}"))), Some(shown.clone()));
+                self.report(other_end(&definition, &shown, (&known, &end), parts), Some(shown.clone()));
                 continue;
             }
             let warning = definition.name_warning(message).help(format!("add it: `{list} = $({list}) {item}`"));
@@ -184,4 +181,19 @@ impl Linter<'_> {
             self.report(warning, Some(shown));
         }
     }
+}
+
+/// The finding about a variable with the name of a member that is listed, and an end that such variables do not have.
+fn other_end(definition: &Definition<'_>, shown: &str, (known, end): (&str, &str), parts: &[&str]) -> Diagnostic {
+    let plain = |text: &str| text.replace('_', "");
+    let alike = |part: &&&str| plain(part) == plain(end) || plain(end).contains(&plain(part));
+    let within = |part: &&&str| alike(part) || plain(part).contains(&plain(end));
+    let meant = parts.iter().find(alike).or_else(|| parts.iter().find(within)).copied();
+    let meant = meant.or_else(|| near::closest(end.as_bytes(), parts.iter().copied()));
+    let ends: Vec<String> = parts.iter().map(|part| format!("`_{part}`")).collect();
+    let message = format!("`{shown}` is not read: `_{end}` does not belong to `{known}`");
+    let warning = definition.name_warning(message).code("conflicting-knobs");
+    let warning = warning.help(format!("the ends of such names are {}", ends.join(" and ")));
+    let front = &shown[..shown.len() - end.len()];
+    warning.did_you_mean(meant.map(|meant| format!("{front}{meant}")))
 }

@@ -80,8 +80,8 @@ impl Checker<'_> {
             words
         };
         // The longest group that the name ends with: a group `a_b` rather than `b`.
-        let ends = memchr::memchr_iter(b'_', &upper).filter(|at| *at > 0);
-        let group = ends.filter_map(|at| self.groups.get(&upper[at + 1..])).next()?;
+        let mut ends = memchr::memchr_iter(b'_', &upper).filter(|at| *at > 0);
+        let group = ends.find_map(|at| self.groups.get(&upper[at + 1..]))?;
         let front = &upper[..upper.len() - group.len()];
         let turned = OF_GROUPS.into_iter().find(|prefix| words(prefix.as_bytes()) == words(front));
         let prefix = turned.or_else(|| near::closest(front, OF_GROUPS))?;

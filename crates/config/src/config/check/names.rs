@@ -264,6 +264,45 @@ pub(super) fn of_limit(name: &[u8], value: &[u8]) -> Option<String> {
     (slip && is_number(value.trim_ascii())).then(|| format!("{front}LIMIT"))
 }
 
+/// The beginnings of variables whose ends are names from a list, or numbers.
+const BEFORE_MEMBERS: [&str; 19] = [
+    "BENCHMARKS_",
+    "CLASSAD_USER_MAPDATA_",
+    "CLASSAD_USER_MAPFILE_",
+    "DOCKER_VOLUME_DIR_",
+    "JOB_DEFAULT_",
+    "JOB_ROUTER_ROUTE_",
+    "JOB_ROUTER_TRANSFORM_",
+    "JOB_TRANSFORM_",
+    "MACHINE_RESOURCE_",
+    "MACHINE_RESOURCE_INVENTORY_",
+    "MODIFY_REQUEST_EXPR_",
+    "NUM_SLOTS_TYPE_",
+    "SCHEDD_CRON_",
+    "STARTD_CRON_",
+    "SUBMIT_REQUIREMENT_",
+    "SYSTEM_PERIODIC_HOLD_",
+    "SYSTEM_PERIODIC_RELEASE_",
+    "SYSTEM_PERIODIC_REMOVE_",
+    "SYSTEM_PERIODIC_VACATE_",
+];
+
+/// The variable of a member of a list that a name is but for a letter of its beginning: `JOB_TRANSFORMS_Site`.
+pub(super) fn of_member(name: &[u8]) -> Option<String> {
+    // A beginning that is right is not a slip, nor one of another variable.
+    let is_right = |end: usize| BEFORE_MEMBERS.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(&name[..end]));
+    let ends = || memchr::memchr_iter(b'_', name).map(|at| at + 1).filter(|end| *end < name.len());
+    if ends().any(is_right) {
+        return None;
+    }
+    let slips = ends().filter_map(|end| {
+        let long = BEFORE_MEMBERS.into_iter().filter(|known| known.len() >= 11);
+        Some((near::closest_within(1, &name[..end], long)?, end))
+    });
+    let (known, end) = slips.max_by_key(|(_, end)| *end)?;
+    Some(format!("{known}{}", String::from_utf8_lossy(&name[end..])))
+}
+
 /// The variable of a hook that a name is but for a slip: `SITE_HOOK_PREPARE_JOBB`.
 pub(super) fn of_hook(name: &[u8]) -> Option<String> {
     const HOOKS: [&str; 11] = [
@@ -301,11 +340,20 @@ pub(super) fn of_table(name: &[u8]) -> Option<String> {
     if name.len() < 6 {
         return None;
     }
-    let alike = |known: &&str| {
-        known.len() >= 5 && known.len().abs_diff(name.len()) <= 1 && digits(known.as_bytes()).eq(digits(name))
-    };
-    near::closest_within(1, name, TABLE.iter().copied().filter(alike)).map(str::to_owned)
+    let alike = |known: &&str| known.len() >= 5 && digits(known.as_bytes()).eq(digits(name));
+    let lengths = name.len() - 1..=name.len() + 1;
+    let known = lengths.filter_map(|length| BY_LENGTH.get(length)).flatten().copied();
+    near::closest_within(1, name, known.filter(alike)).map(str::to_owned)
 }
+
+/// The names of the table by their lengths: of a name, only those nearly as long are compared.
+static BY_LENGTH: LazyLock<Vec<Vec<&str>>> = LazyLock::new(|| {
+    let mut known: Vec<Vec<&str>> = vec![Vec::new(); TABLE.iter().map(|name| name.len() + 1).max().unwrap_or_default()];
+    for name in TABLE.iter().copied() {
+        known[name.len()].push(name);
+    }
+    known
+});
 
 /// The ends of the variables of one cron job, after its name (HTCondor's `cron_job_params.cpp` and its users).
 pub(super) const OF_CRON_JOB: [&str; 15] = [

@@ -3,10 +3,10 @@
 use super::super::facts::is_open;
 use super::super::knob::{self, KnobKind};
 use super::super::name_list::{entry, names};
-use super::super::{Definition, setting, shown, table};
-use super::Checker;
+use super::super::{Config, Definition, setting, shown, table};
 use super::names::{DAEMONS, LEVELS};
 use super::words;
+use super::{Checker, is_variable};
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::syntax::expr::Node;
@@ -139,7 +139,7 @@ impl Checker<'_> {
         let kind = kind(&upper);
         let word = words::rule(&upper);
         let listed = kind.is_some() || word.is_some() || upper.starts_with("SEC_") || upper.starts_with("SLOT_TYPE_");
-        if !listed && !unquoted {
+        if !listed && !unquoted && !is_program(&upper) {
             return;
         }
         // Other files may define a macro that these do not.
@@ -163,7 +163,9 @@ impl Checker<'_> {
                     word.and_then(|rule| rule(&upper, &value))
                 }
                 Err(error) => {
-                    let help = "a daemon that reads it ends with an error".to_owned();
+                    let help = "a daemon that reads it ends with an error";
+                    let help =
+                        ungrouped(&value).map_or_else(|| help.to_owned(), |plain| format!("write `{plain}`: {help}"));
                     Some((Severity::Error, error.message, help))
                 }
             },
@@ -173,12 +175,12 @@ impl Checker<'_> {
             }
             None if upper.starts_with("SEC_") => of_security(&upper, &value),
             None if upper.starts_with("SLOT_TYPE_") => {
-                let names = self.config.list("MACHINE_RESOURCE_NAMES").unwrap_or_default();
-                let is_own = |name: &str| {
-                    names.iter().any(|own| own.eq_ignore_ascii_case(name.as_bytes()))
-                        || self.config.definition(format!("MACHINE_RESOURCE_{name}").as_bytes()).is_some()
-                };
-                of_slot_type(&upper, &value, &is_own)
+                let config = self.config;
+                of_slot_type(&upper, &value, self.resources.get_or_insert_with(|| own_resources(config)))
+            }
+            None if is_program(&upper) => {
+                let found = quoted(&upper, &value).filter(|_| unquoted);
+                found.or_else(|| with_arguments(&upper, &value))
             }
             None => quoted(&upper, &value).or_else(|| two_folders(&upper, &value)),
         };
@@ -221,6 +223,33 @@ impl Checker<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Reports a time in seconds that is a product of days, hours and minutes: `7 * 24 * 60`.
+    pub(super) fn minutes(&mut self, definition: &Definition<'_>) {
+        const ENDS: [&str; 9] = [
+            "_INTERVAL",
+            "_TIMEOUT",
+            "_LIFETIME",
+            "_DURATION",
+            "_DELAY",
+            "_HALFLIFE",
+            "_WORKLIFE",
+            "RETIREMENTTIME",
+            "VACATETIME",
+        ];
+        if memchr::memchr(b'*', definition.raw).is_none() {
+            return;
+        }
+        let upper = String::from_utf8_lossy(own_name(definition.name)).to_ascii_uppercase();
+        let value = shown(definition.raw.trim_ascii());
+        let meant = seconds_of_days(&value).filter(|_| ENDS.iter().any(|end| upper.ends_with(end)));
+        let Some(meant) = meant.filter(|_| is_variable(upper.as_bytes()) || upper == "MACHINEMAXVACATETIME") else {
+            return;
+        };
+        let message = format!("`{}` is in seconds, and `{value}` is a number of minutes", shown(definition.name));
+        let warning = definition.value_problem(Severity::Warning, message).code("odd-unit");
+        self.found.push(warning.help(format!("write `{meant}`")));
     }
 
     /// Reports a retirement time of a few seconds, which are probably hours.
@@ -327,8 +356,21 @@ fn of_security(upper: &str, value: &str) -> Option<Problem> {
     Some((Severity::Warning, message, help))
 }
 
-/// The shares of `SLOT_TYPE_<n>`. `is_own`: true for resources that the configuration names.
-fn of_slot_type(upper: &str, value: &str, is_own: &dyn Fn(&str) -> bool) -> Option<Problem> {
+/// The resources of machines that a configuration defines, as it spells them.
+fn own_resources(config: &Config) -> Vec<String> {
+    const PREFIXES: [&str; 2] = ["MACHINE_RESOURCE_INVENTORY_", "MACHINE_RESOURCE_"];
+    let listed = config.list("MACHINE_RESOURCE_NAMES").unwrap_or_default();
+    let of = |name: &[u8]| {
+        let name = shown(own_name(name));
+        let upper = name.to_ascii_uppercase();
+        let start = PREFIXES.iter().find(|start| upper.starts_with(**start))?.len();
+        (&upper[start..] != "NAMES").then(|| name[start..].to_owned())
+    };
+    config.names().filter_map(of).chain(listed.iter().map(|name| shown(name))).collect()
+}
+
+/// The shares of `SLOT_TYPE_<n>`. `own` are the resources that the configuration defines.
+fn of_slot_type(upper: &str, value: &str, own: &[String]) -> Option<Problem> {
     let number = upper.strip_prefix("SLOT_TYPE_")?;
     if !number.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
@@ -342,7 +384,8 @@ fn of_slot_type(upper: &str, value: &str, is_own: &dyn Fn(&str) -> bool) -> Opti
     value.split(separators).map(str::trim).filter(|item| !item.is_empty()).find_map(|item| {
         let (name, share) = item.split_once('=').map_or(("", item), |(name, share)| (name.trim(), share.trim()));
         let share = share.split(':').next().unwrap_or_default().trim();
-        if let Some(meant) = misspelled_resource(name).filter(|_| !is_own(name)) {
+        let is_own = own.iter().any(|own| own.eq_ignore_ascii_case(name));
+        if let Some(meant) = misspelled_resource(name, own).filter(|_| !is_own) {
             let message = format!("`{name}` in `{upper}` is not a resource of machines");
             return Some((Severity::Warning, message, format!("did you mean `{meant}`?")));
         }
@@ -351,8 +394,8 @@ fn of_slot_type(upper: &str, value: &str, is_own: &dyn Fn(&str) -> bool) -> Opti
     })
 }
 
-/// The resource that all machines have and that a name misspells by a letter.
-fn misspelled_resource(name: &str) -> Option<&'static str> {
+/// The resource that all machines have, or one of the configuration's own, that a name misspells by a letter.
+fn misspelled_resource<'a>(name: &str, own: &'a [String]) -> Option<&'a str> {
     const RESOURCES: [&str; 6] = ["cpus", "ram", "memory", "swap", "virtualmemory", "disk"];
     // Other words for them, with which the startd ends with an error.
     const WORDS: [(&str, &[&str]); 4] = [
@@ -368,7 +411,8 @@ fn misspelled_resource(name: &str) -> Option<&'static str> {
     if RESOURCES.iter().any(|known| known.starts_with(&lower)) || lower == "gpus" || lower.len() < 4 {
         return None;
     }
-    near::closest_within(1, lower.as_bytes(), RESOURCES.iter().copied().filter(|known| known.len() > 3))
+    let own = own.iter().map(String::as_str);
+    near::closest_within(1, lower.as_bytes(), RESOURCES.iter().copied().chain(own).filter(|known| known.len() > 3))
 }
 
 /// The fault of a share; the name of its resource is empty for a default of all resources.
@@ -401,12 +445,54 @@ fn bad_share(share: &str, name: &str) -> Option<&'static str> {
     name.is_empty().then_some("has no resource: a share of all resources is a percentage or a fraction")
 }
 
+/// A number without the commas between its thousands: `10,000`.
+pub(super) fn ungrouped(value: &str) -> Option<String> {
+    let (first, rest) = value.split_once(',')?;
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_grouped = rest.split(',').all(|part| part.len() == 3 && digits(part));
+    ((1..=3).contains(&first.len()) && digits(first) && is_grouped).then(|| value.replace(',', ""))
+}
+
+/// A product of days, hours and minutes, `7 * 24 * 60`, in seconds: the factor of the seconds is missing.
+pub fn seconds_of_days(value: &str) -> Option<String> {
+    let factors: Option<Vec<u32>> = value.split('*').map(|factor| factor.trim().parse().ok()).collect();
+    let factors = factors.filter(|factors| (2..=3).contains(&factors.len()))?;
+    let count = |factor: u32| factors.iter().filter(|known| **known == factor).count();
+    let days = factors.iter().filter(|factor| !matches!(factor, 24 | 60)).all(|days| (1..=366).contains(days));
+    (count(24) == 1 && count(60) == 1 && days).then(|| format!("{value} * 60"))
+}
+
 /// Two folders where one is read: the blank is a part of its name.
 fn two_folders(upper: &str, value: &str) -> Option<Problem> {
     let (first, second) = value.split_once([' ', ','])?;
     let is_folder = FOLDERS.contains(&upper) && first.starts_with('/') && second.trim_start().starts_with('/');
     let message = format!("`{upper}` is one folder, and its name is `{value}`");
     is_folder.then(|| (Severity::Warning, message, format!("write one folder, `{first}`")))
+}
+
+/// Tests whether a variable (upper case) is the name of one program, which HTCondor looks for under the whole value: `os_proc.cpp`,
+/// `hook_utils.cpp` and `cron_job_params.cpp`.
+fn is_program(upper: &str) -> bool {
+    let is_hook = upper.contains("_HOOK_") && !["_ARGS", "_TIMEOUT"].iter().any(|end| upper.ends_with(end));
+    let is_cron = words::is_of_cron(upper) && upper.ends_with("_EXECUTABLE");
+    upper == "USER_JOB_WRAPPER" || is_hook || is_cron
+}
+
+/// The arguments behind the name of a program, which are read as a part of it.
+fn with_arguments(upper: &str, value: &str) -> Option<Problem> {
+    const ENDS: [&str; 5] = [".sh", ".py", ".pl", ".rb", ".exe"];
+    let (program, rest) = value.split_once([' ', '\t'])?;
+    let rest = rest.trim_start();
+    let has_end = ENDS.iter().any(|end| program.to_ascii_lowercase().ends_with(end));
+    if !program.contains('/') || !(has_end || rest.starts_with('-')) {
+        return None;
+    }
+    let message = format!("`{upper}` is the name of one program, and there is none called `{value}`");
+    let help = match upper.strip_suffix("_EXECUTABLE") {
+        Some(front) => format!("write `{front}_EXECUTABLE = {program}` and `{front}_ARGS = {rest}`"),
+        None => format!("write `{program}`, or the name of a script that runs it with its arguments"),
+    };
+    Some((Severity::Warning, message, help))
 }
 
 fn quoted(upper: &str, value: &str) -> Option<Problem> {

@@ -101,7 +101,9 @@ fn host(upper: &str, value: &str) -> Option<Problem> {
         plain && port(item).is_some_and(|port| port.parse::<u16>().is_err())
     };
     let item = items().find(is_odd)?;
-    let message = format!("`{item}` in `{upper}` has a port that is not a number");
+    let is_number = port(item).is_some_and(|port| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()));
+    let what = if is_number { "above 65535" } else { "that is not a number" };
+    let message = format!("`{item}` in `{upper}` has a port {what}");
     Some((Severity::Error, message, "write `host:9618`, or the name of the host alone".to_owned()))
 }
 
