@@ -288,6 +288,7 @@ impl Checker<'_> {
             return (Some(prefix), Some(rest));
         }
         if names(DAEMONS).any(counts) || self.daemons.contains(&prefix.to_ascii_uppercase()) {
+            self.two_prefixes(rest, definition);
             return (Some(prefix), None);
         }
         if knob::find(name).is_some() {
@@ -301,6 +302,26 @@ impl Checker<'_> {
             self.found.push(warning.did_you_mean(near::closest(prefix, names(DAEMONS))));
         }
         (Some(prefix), None)
+    }
+
+    /// Reports a name with the prefix of a daemon and a local name: HTCondor's `lookup_macro` looks for one of them, not for both.
+    fn two_prefixes(&mut self, rest: &[u8], definition: &Definition<'_>) {
+        let Some((second, own)) = memchr::memchr(b'.', rest).map(|dot| (&rest[..dot], &rest[dot + 1..])) else {
+            return;
+        };
+        let is_prefix = |word: &[u8]| {
+            self.daemons.contains(&word.to_ascii_uppercase())
+                || names(DAEMONS).any(|known| known.as_bytes().eq_ignore_ascii_case(word))
+        };
+        if !is_prefix(second) || !is_variable(own) || self.is_referenced(definition.name) {
+            return;
+        }
+        let first = &definition.name[..definition.name.len() - rest.len() - 1];
+        let is_daemon = names(DAEMONS).any(|known| known.as_bytes().eq_ignore_ascii_case(second));
+        let local = if is_daemon { first } else { second };
+        let message = format!("`{}` has no effect: a name has one prefix", shown(definition.name));
+        let help = format!("write the local name or the daemon, as in `{}.{}`", shown(local), shown(own));
+        self.found.push(definition.name_warning(message).code("unread-prefix").help(help));
     }
 
     fn is_referenced(&self, name: &[u8]) -> bool {
