@@ -228,10 +228,7 @@ impl Config {
         let prefix = |name: &str| [name.to_ascii_uppercase().as_bytes(), b"."].concat();
         let subsystem = prefix(&context.subsystem);
         let mut prefixes = Vec::new();
-        if let Some(local) = context.local_name.as_deref().map(prefix) {
-            prefixes.push([subsystem.as_slice(), &local].concat());
-            prefixes.push(local);
-        }
+        prefixes.extend(context.local_name.as_deref().map(prefix));
         prefixes.push(subsystem);
         let local = context.local_name.as_ref().unwrap_or(&context.subsystem);
         let mut detected = context.facts.clone();
@@ -743,8 +740,9 @@ mod tests {
         let mut config = Config::new(context);
         config.add("f", b"X = 1\nNEGOTIATOR.X = 2\nSecond.X = 3\nY = $(X)$(LOCALNAME)").unwrap();
         assert_eq!(config.get("Y").unwrap().unwrap().text, b"3second");
+        // Both together are in the manual; condor_config_val of 25.14.1 does not read them.
         config.add("f", b"NEGOTIATOR.SECOND.X = 4").unwrap();
-        assert_eq!(config.get("X").unwrap().unwrap().text, b"4");
+        assert_eq!(config.get("X").unwrap().unwrap().text, b"3");
     }
 
     #[test]
