@@ -699,7 +699,7 @@ impl Reading {
         }
     }
 
-    /// The address of a mail that is never sent: `notification` is `never` by default.
+    /// The address of a mail that is never sent. Without `notification`, the access point may have another default than `never`.
     fn mail(&mut self, statements: &[String]) {
         const NAMES: [&str; 3] = ["notification", "jobnotification", "my.jobnotification"];
         let is_never = |value: &str| matches!(value.to_ascii_lowercase().as_str(), "never" | "0");
@@ -709,14 +709,10 @@ impl Reading {
         else {
             return;
         };
-        if self.includes
-            || when.is_some_and(|(value, _)| !is_never(value))
-            || self.found.iter().any(|(of, _)| *of == at)
-        {
+        if !when.is_some_and(|(value, _)| is_never(value)) || self.found.iter().any(|(of, _)| *of == at) {
             return;
         }
-        let default = if when.is_none() { " by default" } else { "" };
-        let message = format!("`{name}` has no effect: `notification` is `never`{default}");
+        let message = format!("`{name}` has no effect: `notification` is `never`");
         let help = "write `notification = complete`, `error` or `always`";
         self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
     }
