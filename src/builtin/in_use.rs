@@ -11,7 +11,8 @@ use crate::value::Value;
 /// The family's table.
 pub const FUNCTIONS: &[Function] = &[
     Function::impure("ResourcesInUseByUser(submitter)", |call| {
-        in_use(call, |usage, submitter| Some(usage.of_submitter(submitter)))
+        // `condor_negotiator` has it in single precision, but that of the request in double precision.
+        in_use(call, |usage, submitter| Some(f64::from(usage.of_submitter(submitter) as f32)))
     }),
     Function::impure("ResourcesInUseByUsersGroup(submitter)", |call| {
         in_use(call, |usage, submitter| usage.of_group(submitter))
@@ -46,7 +47,11 @@ mod tests {
 
     impl Usage for Known {
         fn of_submitter(&self, submitter: &[u8]) -> f64 {
-            if submitter == b"alice@x" { 2.5 } else { 0.0 }
+            match submitter {
+                b"alice@x" => 2.5,
+                b"bob@x" => 0.001,
+                _ => 0.0,
+            }
         }
 
         fn of_group(&self, _: &[u8]) -> Option<f64> {
@@ -60,6 +65,8 @@ mod tests {
         let value = |text: &str, group| evaluate(text, &settings(group)).unwrap();
         assert_eq!(value("ResourcesInUseByUser(\"alice@x\")", None), "2.500000000000000E+00");
         assert_eq!(value("ResourcesInUseByUser(\"nobody@x\") + 1", None), "1.000000000000000E+00");
+        // The nearest number of single precision is larger.
+        assert_eq!(value("ResourcesInUseByUser(\"bob@x\") > 0.001", None), "true");
         assert_eq!(value("ResourcesInUseByUser(5)", None), "error");
         assert_eq!(value("ResourcesInUseByUsersGroup(\"alice@x\")", None), "error");
         assert_eq!(value("ResourcesInUseByUsersGroup(\"alice@x\")", Some(7.0)), "7.000000000000000E+00");

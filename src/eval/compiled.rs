@@ -11,7 +11,7 @@ use crate::eval::condition::{Aborted, plain_truth, text_steps};
 use crate::eval::frame::{Holder, LEFT, RIGHT};
 use crate::eval::{EvalError, Evaluator};
 use crate::name::known;
-use crate::syntax::compiled::{CompiledCondition, Form, Instruction, MAX_KEPT, Part, Place, Sides};
+use crate::syntax::compiled::{CompiledCondition, ConditionPart, Form, Instruction, MAX_KEPT, OperandPlace, Sides};
 use crate::syntax::expr::{Node, Tree};
 use crate::syntax::literal::Literal;
 use crate::syntax::operator::BinaryOp;
@@ -30,26 +30,26 @@ struct Around<'a> {
 impl<'a> Around<'a> {
     /// The constant that an operand is; none if it is anything else.
     #[inline]
-    fn literal<'t>(&self, place: Place, tree: &'t Tree) -> Option<&'t Literal>
+    fn literal<'t>(&self, place: OperandPlace, tree: &'t Tree) -> Option<&'t Literal>
     where
         'a: 't,
     {
         let attribute = match place {
-            Place::Literal(id) => match tree.node(id) {
+            OperandPlace::Literal(id) => match tree.node(id) {
                 Node::Literal(literal) => return Some(literal),
                 _ => return None,
             },
-            Place::Unscoped(key) => match (self.own.lookup_key(key), self.alternate) {
+            OperandPlace::Unscoped(key) => match (self.own.lookup_key(key), self.alternate) {
                 (None, Some(alternate)) => alternate.lookup_key(key),
                 (attribute, _) => attribute,
             },
-            Place::Opposite(key) => self.alternate?.lookup_key(key),
-            Place::Mine(key) => {
+            OperandPlace::Opposite(key) => self.alternate?.lookup_key(key),
+            OperandPlace::Mine(key) => {
                 self.other?;
                 self.own.lookup_key(key)
             }
-            Place::Theirs(key) => self.other?.lookup_key(key),
-            Place::Other => return None,
+            OperandPlace::Theirs(key) => self.other?.lookup_key(key),
+            OperandPlace::Other => return None,
         };
         match attribute {
             Some(Attribute::Literal(literal)) => Some(literal),
@@ -141,7 +141,7 @@ impl<'a> Evaluator<'a> {
     #[inline]
     fn part_truth(
         &mut self,
-        part: &Part,
+        part: &ConditionPart,
         around: &Around<'a>,
         base: u32,
         tree: &Arc<Tree>,

@@ -33,7 +33,7 @@ pub(crate) enum Sides {
 #[derive(Debug)]
 pub(crate) enum Instruction {
     /// Sets the truth to that of a part without logic.
-    Part(Part),
+    Part(ConditionPart),
     /// Goes on at the instruction if the truth decides the logic; otherwise keeps it.
     Decide { op: BinaryOp, end: u32 },
     /// Joins the truth that was kept with the present one.
@@ -44,7 +44,7 @@ pub(crate) enum Instruction {
 
 /// A part without logic.
 #[derive(Debug)]
-pub(crate) struct Part {
+pub(crate) struct ConditionPart {
     pub(crate) node: NodeId,
     /// Steps of the part and of what is around it, as far as they are not counted before.
     pub(crate) steps: u32,
@@ -56,20 +56,20 @@ pub(crate) struct Part {
 #[derive(Debug)]
 pub(crate) enum Form {
     /// `first ?: second`
-    Default(Place, Place),
+    Default(OperandPlace, OperandPlace),
     /// Any other operator but logic.
-    Operator(BinaryOp, Place, Place),
+    Operator(BinaryOp, OperandPlace, OperandPlace),
     /// An attribute alone.
-    Attribute(Place),
+    Attribute(OperandPlace),
     /// A function that tests the type of its only argument.
-    TypeTest(fn(&Literal) -> bool, Place),
+    TypeTest(fn(&Literal) -> bool, OperandPlace),
     /// Anything else.
     Other,
 }
 
 /// An operand as it is written.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Place {
+pub(crate) enum OperandPlace {
     /// A constant.
     Literal(NodeId),
     /// A name without a scope.
@@ -84,23 +84,23 @@ pub(crate) enum Place {
     Other,
 }
 
-impl Place {
+impl OperandPlace {
     /// The steps it takes where it is a constant.
     pub(crate) fn steps(self) -> u32 {
-        if matches!(self, Place::Mine(_) | Place::Theirs(_)) { 2 } else { 1 }
+        if matches!(self, OperandPlace::Mine(_) | OperandPlace::Theirs(_)) { 2 } else { 1 }
     }
 
     fn of(tree: &Tree, id: NodeId) -> Self {
         let is_plain = |name: &Name| !known::is_known(name.key());
         match tree.node(id) {
-            Node::Literal(_) => Place::Literal(id),
-            Node::Attr(name) if is_plain(name) => Place::Unscoped(name.key()),
+            Node::Literal(_) => OperandPlace::Literal(id),
+            Node::Attr(name) if is_plain(name) => OperandPlace::Unscoped(name.key()),
             Node::Select(name) if is_plain(name) => match tree.node(base_of(id)) {
-                Node::Attr(side) if side.key() == known::MY => Place::Mine(name.key()),
-                Node::Attr(side) if side.key() == known::TARGET => Place::Theirs(name.key()),
-                _ => Place::Other,
+                Node::Attr(side) if side.key() == known::MY => OperandPlace::Mine(name.key()),
+                Node::Attr(side) if side.key() == known::TARGET => OperandPlace::Theirs(name.key()),
+                _ => OperandPlace::Other,
             },
-            _ => Place::Other,
+            _ => OperandPlace::Other,
         }
     }
 }
@@ -169,7 +169,7 @@ impl Compiler<'_> {
                     _ => Form::Other,
                 };
                 let steps = std::mem::take(&mut self.steps);
-                self.instructions.push(Instruction::Part(Part { node: id, steps, level, form }));
+                self.instructions.push(Instruction::Part(ConditionPart { node: id, steps, level, form }));
                 Some(())
             }
         }
@@ -182,18 +182,18 @@ impl Compiler<'_> {
         }
     }
 
-    fn place(&mut self, id: NodeId) -> Place {
-        let place = Place::of(self.tree, id);
+    fn place(&mut self, id: NodeId) -> OperandPlace {
+        let place = OperandPlace::of(self.tree, id);
         match (place, self.own) {
             // What is left of them in a folded ad are expressions.
-            (Place::Unscoped(key), Some(own)) => {
+            (OperandPlace::Unscoped(key), Some(own)) => {
                 if own(key) {
-                    Place::Other
+                    OperandPlace::Other
                 } else {
-                    Place::Opposite(key)
+                    OperandPlace::Opposite(key)
                 }
             }
-            (Place::Mine(_) | Place::Theirs(_), own) => {
+            (OperandPlace::Mine(_) | OperandPlace::Theirs(_), own) => {
                 let is_certain = own.is_some_and(|own| !own(known::MY) && !own(known::TARGET));
                 self.sides = if is_certain { Sides::Certain } else { Sides::Used };
                 place

@@ -167,7 +167,7 @@ impl Pairs<'_> {
             let Some(level) = other else { continue };
             let (name, other) = (format!("SEC_CLIENT_{what}"), format!("SEC_{level}_{what}"));
             let (one, two) = if is_never(client) { ("never used", "required") } else { ("required", "never used") };
-            let message = format!("`{name}` is {one}, and `{other}` is {two}: no connection succeeds");
+            let message = format!("`{name}` is {one}, and `{other}` is {two}: every connection fails");
             self.conflict(&name, message, "write `OPTIONAL` or `PREFERRED` for one of them");
         }
     }

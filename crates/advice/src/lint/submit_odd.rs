@@ -154,7 +154,7 @@ pub(super) fn of_shell(value: &str) -> Option<(String, String)> {
         let word = Some(&inner[..end]).filter(|word| VARIABLES.contains(word))?;
         let plain = inner[end..].starts_with(close) && !inner[end..].starts_with('(') && !value[..at].ends_with('$');
         let shown = &value[at..value.len() - inner.len() + end + close.len()];
-        let message = format!("`{shown}` is passed as it is: no shell reads it");
+        let message = format!("`{shown}` is passed as it is: a shell does not read it");
         plain.then(|| (message, format!("write `$ENV({word})` for its value where the job is submitted")))
     })
 }

@@ -445,7 +445,9 @@ impl<'c> NegotiationLoop<'c> {
         // Counted by what is left of the slot. Jobs that are skipped because they are expected in it stay idle.
         let left = self.offers.slot(offer.slot);
         let enlarged = room.as_ref().filter(|_| left.consumption.is_none());
-        serving.served += self.packed(&serving.request, enlarged.map_or(&left.ad, |room| &room.ad), left.stays);
+        // A consumption policy counts before `WantAdRevaluate`, and what it takes comes to an end.
+        let stays = left.stays && left.consumption.is_none();
+        serving.served += self.packed(&serving.request, enlarged.map_or(&left.ad, |room| &room.ad), stays);
         let released = room.map_or_else(Vec::new, |room| room.released);
         session.matched(offer.cost, displaced.is_some());
         let list = &self.queue.lists[turn.who];
