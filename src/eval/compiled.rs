@@ -202,7 +202,7 @@ impl<'a> Evaluator<'a> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use crate::ad::{Attribute, ClassAd};
     use crate::eval::fold::tests::{random_ad, random_expr};
     use crate::eval::scope::{EvalOptions, Limits, Scope};
@@ -210,7 +210,7 @@ mod tests {
     use crate::syntax::expr::Expr;
     use crate::syntax::parse::Mode;
 
-    fn compile(ad: &ClassAd) {
+    pub(in crate::eval) fn compile(ad: &ClassAd) {
         for (_, attribute) in ad.attributes() {
             if let Attribute::Tree(tree) = attribute {
                 tree.compile();

@@ -91,11 +91,7 @@ impl<'a> Evaluator<'a> {
 
     #[inline]
     fn step(&mut self) -> Result<(), Aborted> {
-        if self.steps_left == 0 {
-            return Err(self.exhausted());
-        }
-        self.steps_left -= 1;
-        Ok(())
+        self.count(1)
     }
 
     /// Counts several steps.
@@ -113,8 +109,8 @@ impl<'a> Evaluator<'a> {
     #[cold]
     #[inline(never)]
     fn exhausted(&mut self) -> Aborted {
-        self.steps_left = 0;
-        self.abandon(EvalError::Work(self.work))
+        let too_much = self.too_much_work();
+        self.abandon(too_much)
     }
 
     /// The meaning of a value as a condition.
@@ -438,6 +434,7 @@ impl<'a> Evaluator<'a> {
 mod tests {
     use super::*;
     use crate::ad::ClassAd;
+    use crate::eval::compiled::tests::compile;
     use crate::eval::scope::{EvalOptions, Limits, Scope};
 
     /// Expressions of every kind, evaluated in `MY` with `TARGET` opposite.
@@ -487,11 +484,7 @@ mod tests {
                 "[Requirements = {text}; Name = \"slot1\"; Cpus = 4; Loop = Loop || true; A = B && Missing; B = Cpus > 2; Big = {big}]"
             );
             let [my, compiled] = [(); 2].map(|()| ClassAd::parse(my.as_bytes()).unwrap());
-            for (_, attribute) in compiled.attributes() {
-                if let Attribute::Tree(tree) = attribute {
-                    tree.compile();
-                }
-            }
+            compile(&compiled);
             let limits = (0..60).map(|work| Limits { work, ..Limits::default() });
             let limits = limits.chain((0..20).map(|depth| Limits { depth, ..Limits::default() }));
             for limits in limits.chain([Limits::default()]) {

@@ -123,6 +123,8 @@ struct Compiler<'t> {
     levels: u32,
     kept: usize,
     sides: Sides,
+    /// The sides, once they are used.
+    used_sides: Sides,
 }
 
 /// Tells of names if the only ad that an expression is evaluated in has them.
@@ -193,9 +195,8 @@ impl Compiler<'_> {
                     OperandPlace::Opposite(key)
                 }
             }
-            (OperandPlace::Mine(_) | OperandPlace::Theirs(_), own) => {
-                let is_certain = own.is_some_and(|own| !own(known::MY) && !own(known::TARGET));
-                self.sides = if is_certain { Sides::Certain } else { Sides::Used };
+            (OperandPlace::Mine(_) | OperandPlace::Theirs(_), _) => {
+                self.sides = self.used_sides;
                 place
             }
             _ => place,
@@ -211,8 +212,17 @@ impl CompiledCondition {
         if tree.nodes.is_empty() || tree.nodes.len() > MAX_NODES || !is_condition(tree, tree.root()) {
             return None;
         }
-        let mut compiler =
-            Compiler { tree, own, instructions: Vec::new(), steps: 0, levels: 0, kept: 0, sides: Sides::Unused };
+        let is_certain = own.is_some_and(|own| !own(known::MY) && !own(known::TARGET));
+        let mut compiler = Compiler {
+            tree,
+            own,
+            instructions: Vec::new(),
+            steps: 0,
+            levels: 0,
+            kept: 0,
+            sides: Sides::Unused,
+            used_sides: if is_certain { Sides::Certain } else { Sides::Used },
+        };
         compiler.condition(tree.root(), 0)?;
         let Compiler { instructions, levels, sides, .. } = compiler;
         Some(CompiledCondition { instructions: instructions.into_boxed_slice(), levels, sides })

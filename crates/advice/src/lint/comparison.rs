@@ -12,6 +12,7 @@ use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::view::{RefScope, Reference, View};
 use classmate::{Diagnostic, Expr, Name, Span, Value};
+use classmate_config::internal::config::check::unit_of_days;
 
 /// Parts of a constant that are computed.
 const MAX_PARTS: u32 = 20;
@@ -124,35 +125,29 @@ impl Finder<'_> {
                 _ => return None,
             }
         }
-        let count = |factor: i64| factors.iter().filter(|known| **known == factor).count();
-        // The other factor is a number of days.
-        let days = factors.iter().filter(|factor| !matches!(factor, 24 | 60)).all(|days| (1..=366).contains(days));
-        if count(24) != 1 || !days {
-            return None;
-        }
-        let (unit, seconds) = match (count(60), factors.len()) {
-            (1, 2..=3) => ("minutes", " * 60"),
-            (0, 2) => ("hours", " * 3600"),
-            _ => return None,
-        };
+        let (unit, seconds) = unit_of_days(&factors)?;
         let text = written(self.context.text, self.span(self.tree.bare(id))?);
-        Some((unit, format!("{text}{seconds}")))
+        Some((unit, format!("{text} * {seconds}")))
+    }
+
+    /// The finding about a time in seconds, and a part that is a number in another unit.
+    fn other_unit(&self, seconds: NodeId, number: NodeId, unit: &str, product: &str) -> Option<Diagnostic> {
+        let (shown, span) = (written(self.context.text, self.span(seconds)?), self.span(number)?);
+        let message =
+            format!("`{shown}` is in seconds, and `{}` is a number of {unit}", written(self.context.text, span));
+        Some(Diagnostic::warning(message, span).help(format!("write `{product}`")).code("odd-unit"))
+    }
+
+    /// Tests whether a part is a time: the present one, or an attribute that is one.
+    fn is_time(&self, id: NodeId) -> bool {
+        let reference = self.tree.reference(self.tree.bare(id));
+        self.is_now(id) || reference.and_then(|one| self.known(one)).is_some_and(|fact| fact.unit == Some("time"))
     }
 
     /// A time that is moved by minutes or hours: `QDate + 7 * 24 * 60`.
     fn moved(&self, time: NodeId, by: NodeId) -> Option<Diagnostic> {
         let (unit, seconds) = self.calendar_product(by)?;
-        let is_time = |id: NodeId| {
-            let reference = self.tree.reference(self.tree.bare(id));
-            self.is_now(id) || reference.and_then(|one| self.known(one)).is_some_and(|fact| fact.unit == Some("time"))
-        };
-        if !is_time(time) {
-            return None;
-        }
-        let (shown, span) = (written(self.context.text, self.span(time)?), self.span(by)?);
-        let message =
-            format!("`{shown}` is in seconds, and `{}` is a number of {unit}", written(self.context.text, span));
-        Some(Diagnostic::warning(message, span).help(format!("write `{seconds}`")).code("odd-unit"))
+        if self.is_time(time) { self.other_unit(time, by, unit, &seconds) } else { None }
     }
 
     /// An age, or an amount of seconds, beside a number of minutes or hours: `time() - QDate > 7 * 24 * 60`.
@@ -162,13 +157,7 @@ impl Finder<'_> {
             Some(measured) => measured.age || measured.fact.unit == Some("seconds"),
             None => self.is_between_times(of),
         };
-        if !is_seconds {
-            return None;
-        }
-        let (shown, span) = (written(self.context.text, self.span(of)?), self.span(number)?);
-        let message =
-            format!("`{shown}` is in seconds, and `{}` is a number of {unit}", written(self.context.text, span));
-        Some(Diagnostic::warning(message, span).help(format!("write `{seconds}`")).code("odd-unit"))
+        if is_seconds { self.other_unit(of, number, unit, &seconds) } else { None }
     }
 
     /// Tests whether a part is the difference of two times.
@@ -176,11 +165,7 @@ impl Finder<'_> {
         let View::Binary { op: BinaryOp::Subtract, left, right } = self.tree.view(self.tree.bare(id)) else {
             return false;
         };
-        let is_time = |id: NodeId| {
-            let reference = self.tree.reference(self.tree.bare(id));
-            self.is_now(id) || reference.and_then(|one| self.known(one)).is_some_and(|fact| fact.unit == Some("time"))
-        };
-        is_time(left) && is_time(right)
+        self.is_time(left) && self.is_time(right)
     }
 
     /// `LoadAvg / Cpus < 50`: a share that is compared with a percentage.
@@ -188,15 +173,10 @@ impl Finder<'_> {
         const LOADS: [&[u8]; 5] = [b"loadavg", b"condorloadavg", b"totalloadavg", b"totalcondorloadavg", b"cpususage"];
         const CPUS: [&[u8]; 6] =
             [b"cpus", b"totalcpus", b"totalslotcpus", b"detectedcpus", b"detectedcores", b"requestcpus"];
-        let percent = match self.constant(number)? {
-            Value::Int(number) => number as f64,
-            Value::Real(number) => number,
-            _ => return None,
-        };
+        let percent = number_of(&self.constant(number)?)?;
         let View::Binary { op: BinaryOp::Divide, left, right } = self.tree.view(self.tree.bare(of)) else {
             return None;
         };
-        let ordered = !matches!(op, BinaryOp::NotEqual | BinaryOp::Isnt | BinaryOp::Equal | BinaryOp::Is);
         let (least, most) = (self.tree.first_of(left), left);
         // What multiplies by 100 is a percentage.
         let is_plain = (least..=most).all(|id| match *self.tree.node(id) {
@@ -209,7 +189,7 @@ impl Finder<'_> {
             all.peek().is_some() && all.all(|reference| names.contains(&reference.name.folded()))
         };
         let is_share = is_of(left, &LOADS) && is_of(right, &CPUS);
-        if !ordered || !is_plain || !is_share || !(10.0..=100.0).contains(&percent) {
+        if !is_order(op) || !is_plain || !is_share || !(10.0..=100.0).contains(&percent) {
             return None;
         }
         let share = written(self.context.text, self.span(of)?);
@@ -273,13 +253,8 @@ impl Finder<'_> {
         unit: &str,
         span: Span,
     ) -> Option<Diagnostic> {
-        let number = match value {
-            Value::Int(value) => *value as f64,
-            Value::Real(value) => *value,
-            _ => return None,
-        };
-        let ordered = !matches!(op, BinaryOp::NotEqual | BinaryOp::Isnt | BinaryOp::Equal | BinaryOp::Is);
-        let (amount, product) = meant_amount(&(self.context.beside)(), number, unit).filter(|_| ordered)?;
+        let number = number_of(value).filter(|_| is_order(op))?;
+        let (amount, product) = meant_amount(&(self.context.beside)(), number, unit)?;
         let message = format!("`{}` is in {unit}, and the text beside it says `{}`", measured.shown, amount.shown);
         Some(Diagnostic::warning(message, span).help(format!("write `{product}`")).code("odd-unit"))
     }
@@ -288,11 +263,7 @@ impl Finder<'_> {
     fn sized(&self, id: NodeId) -> Option<(&'static Fact, f64)> {
         let id = self.tree.bare(id);
         let of = |id: NodeId| self.known(self.tree.reference(self.tree.bare(id))?);
-        let number = |id: NodeId| match self.constant(id)? {
-            Value::Int(number) => Some(number as f64),
-            Value::Real(number) => Some(number),
-            _ => None,
-        };
+        let number = |id: NodeId| number_of(&self.constant(id)?);
         let (fact, factor) = match self.tree.view(id) {
             View::Binary { op: BinaryOp::Multiply, left, right } => match number(right) {
                 Some(factor) => (of(left)?, factor),
@@ -611,14 +582,23 @@ fn of_range(measured: &Measured, op: BinaryOp, value: &Value, span: Span) -> Opt
     Some(Diagnostic::warning(message, span).help("compare it with a value that it can have").code("impossible-value"))
 }
 
+/// The number of a value that is one.
+fn number_of(value: &Value) -> Option<f64> {
+    match value {
+        Value::Int(value) => Some(*value as f64),
+        Value::Real(value) => Some(*value),
+        _ => None,
+    }
+}
+
+/// Tests whether a comparison is one of order.
+fn is_order(op: BinaryOp) -> bool {
+    !matches!(op, BinaryOp::NotEqual | BinaryOp::Isnt | BinaryOp::Equal | BinaryOp::Is)
+}
+
 /// A number that is probably in another unit than the attribute.
 fn of_unit(measured: &Measured, op: BinaryOp, value: &Value, unit: &str, span: Span) -> Option<Diagnostic> {
-    let value = match value {
-        Value::Int(value) => *value as f64,
-        Value::Real(value) => *value,
-        _ => return None,
-    };
-    let ordered = !matches!(op, BinaryOp::NotEqual | BinaryOp::Isnt | BinaryOp::Equal | BinaryOp::Is);
+    let (value, ordered) = (number_of(value)?, is_order(op));
     let least = matches!(op, BinaryOp::Greater | BinaryOp::GreaterEqual);
     let (is, looks) = match unit {
         "MiB" | "KiB" if ordered => (format!("is in {unit}"), wrong_size(unit, value)?),

@@ -491,9 +491,11 @@ impl<'c> Linter<'c> {
         if bare(name).eq_ignore_ascii_case(b"HIBERNATE") {
             sleep_states(text, &self.options(), &mut found);
         }
-        found.extend(self.text_for_number(name, text));
-        if found.is_empty() && is_number(&String::from_utf8_lossy(bare(name)).to_ascii_uppercase()) {
-            found.extend(self.no_number(text));
+        if is_number(&String::from_utf8_lossy(bare(name)).to_ascii_uppercase()) {
+            found.extend(self.text_for_number(name, text));
+            if found.is_empty() {
+                found.extend(self.no_number(text));
+            }
         }
         // A condition that is a word of which nothing is known: `KILL = never`.
         let may_exist = |word: Name| !self.is_unknown_word(word) || self.may_exist(word);
@@ -552,8 +554,7 @@ impl<'c> Linter<'c> {
     /// The finding about a string as the value of a knob that is a number.
     fn text_for_number(&self, name: &[u8], text: &[u8]) -> Option<Diagnostic> {
         let expr = parse_expr(text, &self.options()).ok()?;
-        let is_text = matches!(expr.node(), Node::Literal(Literal::Str(_)));
-        if !is_text || !is_number(&String::from_utf8_lossy(bare(name)).to_ascii_uppercase()) {
+        if !matches!(expr.node(), Node::Literal(Literal::Str(_))) {
             return None;
         }
         // As `GetSlotWeight` in HTCondor's `Accountant.cpp`.

@@ -704,12 +704,12 @@ impl Reading {
         const NAMES: [&str; 3] = ["notification", "jobnotification", "my.jobnotification"];
         let is_never = |value: &str| matches!(value.to_ascii_lowercase().as_str(), "never" | "0");
         let when = NAMES.iter().find_map(|name| self.values.get(*name)?.last());
-        let Some((name, at)) =
-            ["notify_user", "email_attributes"].into_iter().find_map(|name| Some((name, self.value(&[name])?.1)))
-        else {
+        if !when.is_some_and(|(value, _)| is_never(value)) {
             return;
-        };
-        if !when.is_some_and(|(value, _)| is_never(value)) || self.found.iter().any(|(of, _)| *of == at) {
+        }
+        let mut names = ["notify_user", "email_attributes"].into_iter();
+        let Some((name, at)) = names.find_map(|name| Some((name, self.value(&[name])?.1))) else { return };
+        if self.found.iter().any(|(of, _)| *of == at) {
             return;
         }
         let message = format!("`{name}` has no effect: `notification` is `never`");

@@ -100,7 +100,7 @@ fn other_call(value: &str) -> Option<(String, String)> {
 const MAX_ARGUMENTS: usize = 256;
 
 /// The call of a function with other brackets at the beginning of a text, `$ENV{HOME}`, or as the name of a macro, `$(ENV:HOME)`; and
-/// what to write.
+/// the call that is meant.
 pub(super) fn misspelled_call(text: &str) -> Option<(String, String)> {
     const FUNCTIONS: [&str; 11] = [
         "ENV",

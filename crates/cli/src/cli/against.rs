@@ -27,7 +27,7 @@ pub(super) struct JobAge {
     pub(super) rest: f64,
 }
 
-/// What Slurm prints of a job in its priorities alone.
+/// The facts of a job that Slurm prints in its priorities alone.
 #[derive(Default)]
 pub(super) struct BeyondLists {
     /// Its priority, if that was set by hand.
@@ -128,8 +128,7 @@ impl PrintedPriorities {
         result
     }
 
-    /// What it tells of jobs beyond Slurm's other listings. A job has factors, and none are printed: its priority was set by
-    /// hand.
+    /// The facts of jobs beyond Slurm's other listings. A job has factors, and none are printed: its priority was set by hand.
     pub(super) fn beyond_lists(&self, lines: &[PriorityLine]) -> HashMap<String, BeyondLists> {
         const FACTORS: [&str; 7] = ["AGE", "ASSOC", "FAIRSHARE", "JOBSIZE", "PARTITION", "QOS", "TRES"];
         // The partition of a job and its factor have the same header.

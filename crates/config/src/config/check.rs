@@ -7,7 +7,7 @@ mod names;
 mod types;
 mod words;
 
-pub use types::{is_number, seconds_of_days};
+pub use types::{is_number, seconds_of_days, unit_of_days};
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -228,8 +228,15 @@ impl Linter<'_> {
             for at in memchr::memchr_iter(b'$', raw) {
                 let word =
                     |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
-                let call = misspelled_call(&String::from_utf8_lossy(&raw[at..raw.len().min(at + 512)]));
-                if let Some((shown, meant)) = call.filter(|_| !raw[..at].ends_with(b"$")) {
+                // `$(name)`, `$FUNCTION(name)` and `${name}`.
+                let open = at + 1 + word(&raw[at + 1..]);
+                let next = raw.get(open).copied().unwrap_or_default();
+                let may_be_call = matches!(next, b'{' | b'[') || raw[open..].starts_with(b"(ENV");
+                if may_be_call
+                    && !raw[..at].ends_with(b"$")
+                    && let Some((shown, meant)) =
+                        misspelled_call(&String::from_utf8_lossy(&raw[at..raw.len().min(at + 512)]))
+                {
                     let place = Location { column: place.column + at as u32, ..place.clone() };
                     let message = format!("`{shown}` is not a call of a function");
                     let found = Diagnostic::warning_at(message, Some(place)).width(shown.len());
@@ -237,9 +244,6 @@ impl Linter<'_> {
                     self.report(found.code("leftover-macro"), Some(shown_name(definition.name)));
                     continue;
                 }
-                // `$(name)`, `$FUNCTION(name)` and `${name}`.
-                let open = at + 1 + word(&raw[at + 1..]);
-                let next = raw.get(open).copied().unwrap_or_default();
                 let end = if matches!(next, b'(' | b'{') { open + 1 + word(&raw[open + 1..]) } else { open };
                 let shown = String::from_utf8_lossy(&raw[at..end]).into_owned();
                 // `$[NAME]`, and `${NAME}` of the environment: only a shell expands it.

@@ -455,11 +455,20 @@ pub(super) fn ungrouped(value: &str) -> Option<String> {
 
 /// A product of days, hours and minutes, `7 * 24 * 60`, in seconds: the factor of the seconds is missing.
 pub fn seconds_of_days(value: &str) -> Option<String> {
-    let factors: Option<Vec<u32>> = value.split('*').map(|factor| factor.trim().parse().ok()).collect();
-    let factors = factors.filter(|factors| (2..=3).contains(&factors.len()))?;
-    let count = |factor: u32| factors.iter().filter(|known| **known == factor).count();
+    let factors: Option<Vec<i64>> = value.split('*').map(|factor| factor.trim().parse().ok()).collect();
+    let (unit, seconds) = unit_of_days(&factors?)?;
+    (unit == "minutes").then(|| format!("{value} * {seconds}"))
+}
+
+/// The unit of a product of a number of days with 24 hours, and perhaps with 60 minutes; and the seconds of the unit.
+pub fn unit_of_days(factors: &[i64]) -> Option<(&'static str, u32)> {
+    let count = |factor: i64| factors.iter().filter(|known| **known == factor).count();
     let days = factors.iter().filter(|factor| !matches!(factor, 24 | 60)).all(|days| (1..=366).contains(days));
-    (count(24) == 1 && count(60) == 1 && days).then(|| format!("{value} * 60"))
+    match (count(24), count(60), factors.len()) {
+        (1, 1, 2..=3) if days => Some(("minutes", 60)),
+        (1, 0, 2) if days => Some(("hours", 3600)),
+        _ => None,
+    }
 }
 
 /// Two folders where one is read: the blank is a part of its name.

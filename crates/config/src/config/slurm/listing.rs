@@ -168,7 +168,7 @@ fn read_records(file: &str, text: &[u8]) -> Result<Vec<UsageRow>, ConfigError> {
     Ok(rows)
 }
 
-/// What is used of limits, of `cpu=100(7),mem=N(0)` the text `cpu=7,mem=0`; none if it is not written so.
+/// The used parts of limits, of `cpu=100(7),mem=N(0)` the text `cpu=7,mem=0`; none if they are not written so.
 fn used(limits: &str) -> Option<String> {
     let used = |item: &str| {
         let (name, value) = item.split_once('=')?;
