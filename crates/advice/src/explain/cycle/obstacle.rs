@@ -313,6 +313,17 @@ fn displacing(made: &Match) -> String {
     text
 }
 
+/// The universe of an idle job that the cycle does not match, and who starts the job instead.
+fn unmatched(universe: Option<i64>) -> &'static str {
+    match universe {
+        Some(7) => "is in the scheduler universe, without a slot: START_SCHEDULER_UNIVERSE of its access point decides",
+        Some(12) => "is in the local universe, without a slot: START_LOCAL_UNIVERSE of its access point decides",
+        Some(9) => "is in the grid universe, without a slot: its access point submits it to another system",
+        Some(11) => "is in the parallel universe: the dedicated scheduler of its access point claims slots for it",
+        _ => "is in a universe that is not matched",
+    }
+}
+
 /// The cause for which the cycle does not offer the job.
 fn not_waiting(story: &CycleTrace, pool: &PoolFacts, asked: &JobInCycle<'_>) -> Option<Cause> {
     let facts = AdReader::of(&asked.asker.ad, &pool.settings);
@@ -326,8 +337,9 @@ fn not_waiting(story: &CycleTrace, pool: &PoolFacts, asked: &JobInCycle<'_>) -> 
     }
     if asked.activity != Activity::Idle {
         let status = facts.integer("JobStatus");
+        let universe = facts.integer("JobUniverse").filter(|_| status == Some(1));
         let word = match status {
-            Some(1) => "is in a universe that is not matched",
+            Some(1) => unmatched(universe),
             Some(2) => "is running",
             Some(3) => "was removed",
             Some(4) => "is completed",
@@ -337,7 +349,6 @@ fn not_waiting(story: &CycleTrace, pool: &PoolFacts, asked: &JobInCycle<'_>) -> 
             _ => "is not idle",
         };
         let status = status.map_or_else(|| "not defined".to_owned(), |status| status.to_string());
-        let universe = facts.integer("JobUniverse").filter(|_| word.contains("universe"));
         let universe = universe.map(|universe| format!(", JobUniverse is {universe}")).unwrap_or_default();
         let reason = facts.string("HoldReason").map(|reason| format!(": {reason}")).unwrap_or_default();
         let text = format!("the job {word} (JobStatus is {status}{universe}){reason}");
