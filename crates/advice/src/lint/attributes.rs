@@ -172,9 +172,15 @@ fn more_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Names that are often written for an attribute, lower case.
-const FOR_ATTRIBUTES: [(&[u8], &str); 15] = [
+const FOR_ATTRIBUTES: [(&[u8], &str); 21] = [
     (b"acctgrp", "AcctGroup"),
     (b"accountinggrp", "AccountingGroup"),
+    (b"cpu", "Cpus"),
+    (b"hostname", "Machine"),
+    (b"ncpus", "Cpus"),
+    (b"numcpus", "Cpus"),
+    (b"remotewalltime", "RemoteWallClockTime"),
+    (b"totalmem", "TotalMemory"),
     (b"opsysmajorversion", "OpSysMajorVer"),
     (b"opsysversion", "OpSysVer"),
     (b"requestcores", "RequestCpus"),
@@ -214,8 +220,12 @@ fn letters(name: &[u8]) -> u32 {
     name.iter().fold(0, |letters, byte| letters | 1 << ((byte | 0x20) & 31))
 }
 
-/// Shorter names are not taken for misspelled ones; of those of this length or one more, only such with swapped letters.
-const SHORTEST_SLIP: usize = 5;
+/// Shorter names are not taken for misspelled ones; of those up to [`SHORTEST_OF_ANY_SLIP`], only such with swapped or doubled
+/// letters.
+const SHORTEST_SLIP: usize = 4;
+
+/// Names of this length or more are taken for misspelled ones with any slip.
+const SHORTEST_OF_ANY_SLIP: usize = 7;
 
 /// Of attributes that are rarely used, only names of this length or more are taken for misspelled ones.
 const SHORTEST_LESS_KNOWN: usize = 12;
@@ -227,6 +237,12 @@ const SHORTEST_OF_TWO_SLIPS: usize = 16;
 fn without_a_letter(name: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     let shorter = (0..name.len()).map(|at| [&name[..at], &name[at + 1..]].concat());
     std::iter::once(name.to_vec()).chain(shorter)
+}
+
+/// Returns true if a name is a known one with a letter written twice.
+fn doubles(name: &[u8], known: &[u8]) -> bool {
+    let at = name.iter().zip(known).take_while(|(one, other)| one == other).count();
+    name.len() == known.len() + 1 && at > 0 && name[at] == name[at - 1] && name[at + 1..] == known[at..]
 }
 
 fn sorted(name: &[u8]) -> Vec<u8> {
@@ -248,11 +264,38 @@ pub(super) fn misspelled_attribute(name: &[u8]) -> Option<&'static str> {
     let near = without_a_letter(name).filter_map(|short| SHORTENED.get(&short)).flatten();
     let is_slip = |known: &&&str| {
         let lower = known.to_ascii_lowercase().into_bytes();
-        let long = name.len().min(lower.len()) > SHORTEST_SLIP + 1
-            || name.len() == lower.len() && sorted(name) == sorted(&lower);
+        let long = name.len().min(lower.len()) >= SHORTEST_OF_ANY_SLIP
+            || name.len() == lower.len() && sorted(name) == sorted(&lower)
+            || doubles(name, &lower);
         long && stem(&lower) != stem(name) && near::distance(name, &lower, 1).is_some()
     };
     near.filter(is_slip).min().copied().or_else(|| twice_misspelled(name))
+}
+
+/// The attribute that the name (lower case) of one that is set, and not looked for, misspells: a site may have short names of its own.
+pub(super) fn misspelled_own(name: &[u8]) -> Option<&'static str> {
+    const SHORTEST: usize = 8;
+    /// Attributes of pools and sites that many jobs set.
+    const OF_SITES: [&str; 7] = [
+        "DESIRED_Sites",
+        "ProjectName",
+        "SingularityImage",
+        "UNDESIRED_Sites",
+        "WantFlocking",
+        "WantGlidein",
+        "WantParallelScheduling",
+    ];
+    if name.len() < SHORTEST || is_known(name) {
+        return None;
+    }
+    if OF_SITES.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(name)) {
+        return None;
+    }
+    let meant = misspelled_attribute(name).filter(|meant| near::distance(name, meant.as_bytes(), 2).is_some());
+    // Another number, digits and underscores are chosen.
+    let stem = |name: &str| name.to_ascii_lowercase().replace('_', "").trim_end_matches('s').to_owned();
+    let own = stem(&String::from_utf8_lossy(name));
+    meant.or_else(|| near::closest_within(1, name, OF_SITES.into_iter().filter(|known| stem(known) != own)))
 }
 
 /// The attribute with a long name that a name (lower case) misspells by two letters. Digits, and the smallest for the largest, are

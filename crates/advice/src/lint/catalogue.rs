@@ -42,6 +42,7 @@ pub const CHECKS: &[Check] = &[
     warning("group-quota", "quotas that are missing, contradictory or larger than the pool"),
     warning("redefined-knob", "configuration variable or submit command that one file sets twice"),
     warning("conflicting-knobs", "configuration variables that conflict"),
+    warning("open-access", "security setting that lets anyone in"),
     warning("unseen-attribute", "attribute that the expression can never see"),
     warning("unknown-attribute", "attribute that no ad of the pool has"),
     warning("per-job-attribute", "attribute that puts each job in its own autocluster"),

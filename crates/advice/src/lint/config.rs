@@ -18,7 +18,7 @@ use hashbrown::HashMap;
 use self::members::LISTS;
 use self::policies::sleep_states;
 use super::ads::needed;
-use super::attributes::{OF_GROUP, is_known, is_of_jobs};
+use super::attributes::{OF_GROUP, is_known, is_of_jobs, misspelled_own};
 use super::comparison::assigned as assigned_value;
 use super::expression::{LintContext, Role, lint as lint_expression, quoted, written};
 use super::knobs::{SLOT_WEIGHT, advertised, bare, copied, of_transforms, role, sees_one_ad};
@@ -40,7 +40,7 @@ use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
 use classmate::internal::syntax::view::RefScope;
 use classmate::{ClassAd, Diagnostic, Name, ParseOptions, Span};
-use classmate_config::internal::config::check::{check, has_root, lists_groups};
+use classmate_config::internal::config::check::{check, has_root, is_variable, lists_groups};
 use classmate_config::internal::config::expand::ExpandError;
 use classmate_config::internal::config::facts::{UNKNOWN, Undefined};
 use classmate_config::internal::config::history::{Assigned, assigned};
@@ -246,6 +246,12 @@ impl<'c> Linter<'c> {
         self.transforms.get(&word.folded().to_ascii_uppercase()).is_none_or(|times| *times <= 1)
     }
 
+    /// Returns true if transforms have a word more than once, so that it is a name of the site's own.
+    fn is_used_twice(&self, word: Name) -> bool {
+        let upper = word.folded().to_ascii_uppercase();
+        self.transforms.get(&upper).is_some_and(|times| *times > 1) || self.advertised.contains_key(&upper)
+    }
+
     /// The line of a place, and the offset of its first byte.
     fn line(&self, place: &Location) -> Option<(&'c [u8], usize)> {
         let (source, starts) = self.sources.get(&*place.file)?;
@@ -418,7 +424,12 @@ impl<'c> Linter<'c> {
         (role, alone): (Role, bool),
         attribute: Option<Name>,
     ) -> Vec<Diagnostic> {
-        let unknown_word = |word: Name| self.is_unknown_word(word);
+        // A word is in the words of transforms by being here.
+        let unknown_word = |word: Name| {
+            let upper = word.folded().to_ascii_uppercase();
+            let is_there = self.copied.contains(&upper) || self.advertised.contains_key(&upper);
+            self.is_unknown_value(word) && !is_there && !self.schema.is_some_and(|schema| schema.has(word))
+        };
         let (schema, unknown_word): (_, Option<&dyn Fn(Name) -> bool>) = (self.schema, Some(&unknown_word));
         let context = LintContext::of(text, Quoting::Old, role);
         let context = LintContext { schema, unknown_word, attribute, versions: &self.versions, ..context };
@@ -436,6 +447,12 @@ impl<'c> Linter<'c> {
                 assigned_value(attribute, literal, &written(open, span), span)
             };
             let word = || published(open, &self.options(), &|word| !self.is_unknown_value(word));
+            let misspelled = || {
+                let meant = misspelled_own(attribute.folded()).filter(|_| !self.is_used_twice(attribute))?;
+                let message = format!("HTCondor does not know an attribute `{attribute}`");
+                let span = Span::new(0, open.trim_ascii_end().len());
+                Some(Diagnostic::warning(message, span).did_you_mean(Some(meant)).code("unknown-attribute"))
+            };
             let listed = |word: Name| self.advertised.contains_key(&word.folded().to_ascii_uppercase());
             // The new value is not computed when the transform is applied.
             if needed(&expr).contains(&attribute) {
@@ -444,7 +461,8 @@ impl<'c> Linter<'c> {
                 let help = format!("write `EVALSET {attribute} …`, which computes the value");
                 return vec![Diagnostic::warning(message, span).help(help).code("always-undefined")];
             }
-            unquoted_text(attribute, open, &expr, &listed).or_else(constant).or_else(word).into_iter().collect()
+            let found = unquoted_text(attribute, open, &expr, &listed).or_else(constant).or_else(word);
+            found.or_else(misspelled).into_iter().collect()
         })
     }
 
@@ -710,16 +728,23 @@ impl<'c> Linter<'c> {
             let mut last: BTreeMap<Vec<u8>, Assigned> = BTreeMap::new();
             for one in assigned(source) {
                 let upper = one.name.to_ascii_uppercase();
-                let known = bare(&upper);
-                let is_knob = knob::find(known).is_some() || role(known).is_some() || config.built_in(known).is_some();
+                self.not_continued(&one);
                 let own = [b"$(", upper.as_slice()].concat();
                 let refers = memchr::memmem::find(&one.value.to_ascii_uppercase(), &own).is_some();
-                if one.conditional || !one.replaces || !is_knob || refers {
+                if one.conditional || !one.replaces || refers {
                     last.remove(&upper);
                     continue;
                 }
                 let (line, value) = (one.place.line, one.value.clone());
-                let Some(first) = last.insert(upper, one).filter(|first| first.value != value) else { continue };
+                let Some(first) = last.insert(upper.clone(), one).filter(|first| first.value != value) else {
+                    continue;
+                };
+                // A statement in between may have used a macro of the file's own.
+                let known = bare(&upper);
+                let is_knob = is_variable(known) || role(known).is_some() || config.built_in(known).is_some();
+                if !is_knob && is_in_statement(&source.text, &upper) {
+                    continue;
+                }
                 let name = String::from_utf8_lossy(&first.name).into_owned();
                 let message = format!("`{name}` is set again on line {line}, so this value has no effect");
                 let warning = Diagnostic::warning_at(message, first.place)
@@ -728,6 +753,24 @@ impl<'c> Linter<'c> {
                 self.report(warning.code("redefined-knob"), Some(name));
             }
         }
+    }
+
+    /// A setting on an indented line right behind one that ends with a comma: the list is probably meant to go on.
+    fn not_continued(&mut self, one: &Assigned) {
+        let Some(number) = one.place.line.checked_sub(1).filter(|number| *number > 0) else { return };
+        let above = Location { line: number, column: 1, ..one.place.clone() };
+        let indent = |line: &[u8]| line.len() - line.trim_ascii_start().len();
+        let (Some((line, _)), Some((before, _))) = (self.line(&one.place), self.line(&above)) else { return };
+        let is_list = before.trim_ascii_end().ends_with(b",") && before.contains(&b'=') && indent(before) == 0;
+        if !is_list || indent(line) == 0 || before.starts_with(b"#") {
+            return;
+        }
+        let name = shown_name(&one.name);
+        let message = format!("`{name}` is a setting of its own: the line before it has no `\\` at its end");
+        let at = Location { column: indent(line) as u32 + 1, ..one.place.clone() };
+        let found = Diagnostic::warning_at(message, Some(at)).width(one.name.len());
+        let help = "end the line before it with `\\`, or without the comma";
+        self.report(found.help(help).code("odd-line"), Some(name));
     }
 
     /// Transforms and routes in the form of an ad, and other settings of routes that are no longer read.
@@ -753,6 +796,15 @@ impl<'c> Linter<'c> {
             self.report(warning.code("obsolete-knob"), Some(shown));
         }
     }
+}
+
+/// Tests whether an `if`, `include` or `use` of a text has a name (upper case).
+fn is_in_statement(text: &[u8], name: &[u8]) -> bool {
+    text.split(|byte| *byte == b'\n').any(|line| {
+        let upper = line.trim_ascii_start().to_ascii_uppercase();
+        let is_statement = [&b"IF"[..], b"ELIF", b"INCLUDE", b"USE", b"@"].iter().any(|word| upper.starts_with(word));
+        is_statement && memchr::memmem::find(&upper, name).is_some()
+    })
 }
 
 /// The effect of a policy that does not parse, where it is known.

@@ -169,7 +169,8 @@ pub fn parsed(context: &LintContext<'_>, expr: &Expr) -> Vec<Diagnostic> {
     found.sort_by_key(|found| (found.span.start, found.span.end));
     // What the language says of a word comes before what its neighbour says.
     found.dedup_by(|next, first| {
-        next == first || next.code == "unquoted-word" && (next.code, next.span) == (first.code, first.span)
+        let says_why = matches!(next.code, "unquoted-word" | "single-quotes");
+        next == first || says_why && (next.code, next.span) == (first.code, first.span)
     });
     // What is odd comes before its meanings in other versions.
     found.extend(changed);
@@ -224,7 +225,13 @@ fn certain_of(context: &LintContext<'_>, expr: &Expr) -> Vec<Claim> {
 fn no_condition(context: &LintContext<'_>, expr: &Expr) -> Option<Diagnostic> {
     let tree = expr.tree();
     let Node::Literal(literal) = tree.node(tree.bare(expr.root())) else { return None };
-    let span = tree.span(expr.root()).filter(|_| context.made.is_empty())?;
+    // Whatever macros are within its quotes, a string is a string.
+    let is_made = |at: usize| context.made.iter().any(|made| made.contains(&at));
+    let is_open = |span: Span| match literal {
+        Literal::Str(_) => is_made(span.range().start) || is_made(span.range().end.saturating_sub(1)),
+        _ => !context.made.is_empty(),
+    };
+    let span = tree.span(expr.root()).filter(|span| !is_open(*span))?;
     let (code, what) = match literal {
         Literal::Bool(_) | Literal::Int(_) | Literal::Real(_) | Literal::RelTime(_) => return None,
         Literal::Undefined => ("always-undefined", "always UNDEFINED"),

@@ -84,6 +84,11 @@ const POLICIES: &[(&str, Role)] = &[
     ("DEFRAG_CANCEL_REQUIREMENTS", LONE_SLOT),
     ("DEFRAG_WHOLE_MACHINE_EXPR", LONE_SLOT),
     ("DEFRAG_RANK", LONE_SLOT_VALUE),
+    ("DEFRAG_DRAINING_START_EXPR", SLOT_CONDITION),
+    ("START_BACKFILL", SLOT_CONDITION),
+    ("EVICT_BACKFILL", SLOT_CONDITION),
+    ("ROOSTER_UNHIBERNATE", LONE_SLOT),
+    ("ROOSTER_UNHIBERNATE_RANK", LONE_SLOT_VALUE),
     ("APPEND_REQUIREMENTS", MATCH),
     ("APPEND_REQ_VANILLA", MATCH),
     ("APPEND_RANK", MATCH_VALUE),
@@ -135,9 +140,21 @@ pub(crate) fn bare(name: &[u8]) -> &[u8] {
     }
 }
 
+/// The name (upper case) of a knob without the slots that it is for, `SLOT_TYPE_1_START`.
+fn of_all_slots(upper: &str) -> &str {
+    let numbered = upper.strip_prefix("SLOT_TYPE_").or_else(|| upper.strip_prefix("SLOT")).unwrap_or_default();
+    let rest = numbered.trim_start_matches(|sign: char| sign.is_ascii_digit());
+    rest.strip_prefix('_').filter(|_| rest.len() < numbered.len()).unwrap_or(upper)
+}
+
 /// The role of a knob's expression; `None` for knobs that are not expressions.
 pub(super) fn role(name: &[u8]) -> Option<Role> {
     let upper = String::from_utf8_lossy(name).to_ascii_uppercase();
+    let all = of_all_slots(&upper);
+    let is_of_slots = |role: &Role| role.mine == Seen::Slot && role.other == Seen::Job;
+    if let Some((_, role)) = POLICIES.iter().find(|(known, role)| all != upper && *known == all && is_of_slots(role)) {
+        return Some(*role);
+    }
     if let Some((_, role)) = POLICIES.iter().chain(PERIODIC).find(|(known, _)| *known == upper) {
         return Some(*role);
     }

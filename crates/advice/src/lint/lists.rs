@@ -4,7 +4,7 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::attributes::variety;
+use super::attributes::{is_known, misspelled_attribute, variety};
 use super::expression::Role;
 use super::knobs::{bare, is_list};
 use super::near_names::NearNames;
@@ -55,6 +55,7 @@ pub(super) fn check(config: &Config, advertised: &BTreeMap<Vec<u8>, Role>) -> Fo
     lists.resources(&mut found);
     lists.volumes(&mut found);
     lists.significant(&mut found);
+    lists.names(&mut found);
     found
 }
 
@@ -181,6 +182,50 @@ impl<'c> Lists<'c> {
                 let warning = problem(&definition, message).help("list the attributes one by one");
                 found.push((warning, shown(definition.name)));
             }
+        }
+    }
+
+    /// Items of other lists of names: quotes, brackets and `;` are a part of them. Those of slots and of jobs are attributes.
+    fn names(&self, found: &mut Found) {
+        const OTHERS: [&str; 6] = [
+            "DAEMON_LIST",
+            "DOCKER_MOUNT_VOLUMES",
+            "DOCKER_VOLUMES",
+            "STARTD_JOB_ATTRS",
+            "STARTD_PARTITIONABLE_SLOT_ATTRS",
+            "STARTD_SLOT_ATTRS",
+        ];
+        const ENDS: [&str; 3] = ["_NAMES", "_JOBLIST", "_ATTRS"];
+        let is_named = |name: &str| {
+            let is_list = ENDS.iter().any(|end| name.ends_with(end)) || name.starts_with("SETTABLE_ATTRS_");
+            OTHERS.contains(&name) || is_list && is_variable(name.as_bytes())
+        };
+        let attributes = ["STARTD_JOB_ATTRS", "STARTD_PARTITIONABLE_SLOT_ATTRS", "STARTD_SLOT_ATTRS"];
+        for definition in self.written(is_named) {
+            let upper = shown(bare(definition.name)).to_ascii_uppercase();
+            if found.iter().any(|(_, name)| name.eq_ignore_ascii_case(&shown(definition.name))) {
+                continue;
+            }
+            let items = self.items(&definition);
+            let signs = |item: &Vec<u8>| item.iter().copied().find(|byte| b"\"'{}[];".contains(byte));
+            if let Some((item, sign)) = items.iter().find_map(|item| Some((item, signs(item)?))) {
+                let sign = char::from(sign);
+                let message = format!("`{sign}` is a part of the name `{}` in `{upper}`", shown(item));
+                let help = "write the names alone, separated by commas or blanks";
+                found.push((problem(&definition, message).help(help), shown(definition.name)));
+                continue;
+            }
+            let is_there = |item: &[u8]| self.config.definition(item).is_some() || self.own.contains(item);
+            let slip = |item: &Vec<u8>| {
+                let lower = item.to_ascii_lowercase();
+                let meant = misspelled_attribute(&lower).filter(|_| !is_known(&lower))?;
+                (!is_there(&item.to_ascii_uppercase())).then_some(meant)
+            };
+            let mut own = items.iter().filter(|_| attributes.contains(&&*upper));
+            let Some((item, meant)) = own.find_map(|item| Some((item, slip(item)?))) else { continue };
+            let message = format!("HTCondor does not know an attribute `{}`", shown(item));
+            let warning = problem(&definition, message).code("unknown-attribute").did_you_mean(Some(meant));
+            found.push((warning, shown(definition.name)));
         }
     }
 
@@ -387,7 +432,12 @@ impl<'c> Lists<'c> {
                 continue;
             }
             let slots: f64 = numbers.get(number).and_then(text)?.trim().parse().ok()?;
-            sum += slots * share(&text(definition)?, resource);
+            let part = share(&text(definition)?, resource);
+            // That is reported as a value.
+            if part > 1.0 {
+                return None;
+            }
+            sum += slots * part;
             if sum > 1.0 + 1e-6 {
                 let percent = (sum * 100.0).round();
                 let message = format!("up to type {number}, the slots have {percent} % of `{resource}`");

@@ -20,6 +20,7 @@ pub(super) fn check(config: &Config) -> lists::Found {
     pairs.security();
     pairs.both_sides();
     pairs.denied();
+    pairs.open_access();
     pairs.alone();
     pairs.lost_items();
     pairs.found
@@ -194,6 +195,27 @@ impl Pairs<'_> {
             }
             let message = format!("`{allow}` has no effect for `{}`, which is denied", shown(item));
             self.conflict(&deny, message, &format!("`{deny}` decides: remove `{}` from it", shown(item)));
+        }
+    }
+
+    /// Lists of hosts with which anyone may administer the pool.
+    fn open_access(&mut self) {
+        for level in ["ADMINISTRATOR", "CONFIG"] {
+            let name = format!("ALLOW_{level}");
+            let all = |item: &Vec<u8>| matches!(item.as_slice(), b"*" | b"*/*" | b"*@*" | b"*@*/*");
+            if let Some(item) = list_items(&self.text(&name)).iter().find(|item| all(item)) {
+                let message = format!("`{}` in `{name}` lets any user on any host change the pool", shown(item));
+                self.open(&name, message, "name the users and hosts, as in `root@example.org/cm.example.org`");
+            }
+        }
+    }
+
+    fn open(&mut self, name: &str, message: String, help: &str) {
+        let Some(place) = self.set(name) else { return };
+        let is_template = self.config.definition(name.as_bytes()).is_some_and(|one| one.template.is_some());
+        if !is_template {
+            let warning = Diagnostic::warning_at(message, Some(place)).help(help);
+            self.found.push((warning.code("open-access"), name.to_owned()));
         }
     }
 

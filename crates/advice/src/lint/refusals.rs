@@ -10,7 +10,7 @@ use super::commands::{is_command, needs};
 use super::submit_macros::Macros;
 use super::submit_odd::{odd_value, of_shell};
 use super::submit_values::{bad_value, grid_fault};
-use crate::submit::queue::{ItemKind, ItemList, QueueStatement};
+use crate::submit::queue::{ItemKind, ItemList, QueueStatement, number};
 use crate::submit::statements::{appended, is_name, queue_arguments};
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::syntax::parse::parse_expr;
@@ -646,24 +646,44 @@ impl Reading {
     fn overwritten(&mut self, statements: &[String]) {
         let Some((queue, _)) = &self.queued else { return };
         let arguments = self.expanded.iter().find(|(_, at)| at == queue).map_or("", |(text, _)| text.as_str());
-        let jobs = QueueStatement::parse(arguments).ok().and_then(|queue| queue.jobs()).unwrap_or_default();
+        let statement = QueueStatement::parse(arguments).ok();
+        let several = statement.as_ref().is_some_and(|queue| {
+            matches!(queue.list, ItemList::Lines(_) | ItemList::File(_)) || matches!(queue.kind, ItemKind::Paths(_))
+        });
+        let jobs = statement.as_ref().and_then(|queue| Some(queue.jobs()? * items(queue))).unwrap_or_default();
+        // How many items there are is not known.
+        let (jobs, all) = if several { (2, "all jobs".to_owned()) } else { (jobs, format!("all {jobs} jobs")) };
         // A folder of its own keeps files apart.
         let has_folder =
             ["initialdir", "initial_dir", "iwd", "job_iwd", "my.iwd"].iter().any(|name| self.may_have(name));
         if jobs < 2 || has_folder || self.may_have("noop_job") || self.includes {
             return;
         }
-        let shared = |name: &&str| {
-            let value = self.value(&[*name]).map(|(value, _)| value);
-            value.is_some_and(|value| {
-                !value.contains('$') && !value.starts_with("/dev/") && !value.eq_ignore_ascii_case("nul")
-            })
+        // The number of the cluster is the same for all of its jobs.
+        let of_cluster = |value: &str| value.to_ascii_lowercase().replace("$(clusterid)", "").replace("$(cluster)", "");
+        let is_shared = |value: &str| {
+            let plain = of_cluster(value);
+            !plain.contains('$') && !value.starts_with("/dev/") && !value.eq_ignore_ascii_case("nul")
         };
-        let Some(name) = ["output", "error"].into_iter().find(shared) else { return };
-        let Some((value, at)) = self.value(&[name]).cloned() else { return };
-        let message = format!("all {jobs} jobs write their `{name}` into one file, `{value}`");
-        let help = format!("write `{}`", numbered(&value));
-        self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
+        let shared = |name: &&str| self.value(&[*name]).is_some_and(|(value, _)| is_shared(value));
+        let name = ["output", "error"].into_iter().find(shared);
+        if let Some((name, (value, at))) = name.and_then(|name| Some((name, self.value(&[name]).cloned()?))) {
+            let message = format!("{all} write their `{name}` into one file, `{value}`");
+            let help = format!("write `{}`", numbered(&value));
+            self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
+        }
+        let Some((value, at)) = self.value(&["transfer_output_remaps"]).cloned() else { return };
+        // Who numbers one of the files knows about the others.
+        let plain = Some(value.trim_matches('"')).filter(|value| is_shared(value)).unwrap_or_default();
+        let target = plain.split(';').find_map(|item| {
+            let (_, target) = item.split_once('=')?;
+            Some(target.trim().to_owned()).filter(|target| is_shared(target) && !target.ends_with('/'))
+        });
+        if let Some(target) = target.filter(|target| !target.contains("://")) {
+            let message = format!("{all} bring back one file, `{target}`, and overwrite each other's");
+            let help = format!("write `{}`", numbered(&target));
+            self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
+        }
     }
 
     /// Commands of containers in a job without an image.
@@ -731,6 +751,15 @@ impl Reading {
             let help = format!("set `{policy}` too, or remove it");
             self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
         }
+        let exit_codes = ["checkpoint_exit_code", "my.successcheckpointexitcode", "successcheckpointexitcode"];
+        if self.includes || exit_codes.iter().any(|name| self.values.contains_key(*name)) {
+            return;
+        }
+        let Some((_, at)) = self.value(&["transfer_checkpoint_files"]).cloned() else { return };
+        let message =
+            "`transfer_checkpoint_files` has no effect: without `checkpoint_exit_code` there is no checkpoint";
+        let help = "set `checkpoint_exit_code` too, or remove it";
+        self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
     }
 
     /// Variables of a shell in the environment.
@@ -862,9 +891,50 @@ fn is_list_file(item: &str) -> bool {
     !lower.contains([' ', ',', '\t', '$']) && ENDS.iter().any(|end| lower.len() > end.len() && lower.ends_with(end))
 }
 
+/// The items of a statement, if they are on its line; 1 for others.
+fn items(queue: &QueueStatement<'_>) -> usize {
+    let ItemList::Here(text) = &queue.list else { return 1 };
+    if queue.kind != ItemKind::Words || queue.slice.is_some() || text.contains('$') {
+        return 1;
+    }
+    text.split([',', ' ', '\t']).filter(|item| !item.is_empty()).count().max(1)
+}
+
+/// A range of numbers, as other languages write it: `1..10`, `{1..10}`, `range(10)`, and the command `seq 1 10`.
+fn is_range(text: &str) -> bool {
+    let text = text.trim();
+    let inner = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')).unwrap_or(text);
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let dots = inner.split_once("..").is_some_and(|(first, last)| is_number(first) && is_number(last));
+    let is_command = text.starts_with("seq ") && !text.ends_with('|');
+    dots || text.starts_with("range(") || is_command
+}
+
 /// The message and the help about items that are probably others than was meant.
 fn odd_items(queue: &QueueStatement<'_>) -> Option<(String, String)> {
+    let count = number(queue.count);
+    if let Some(count) = count.filter(|count| *count == 0.0 || count.fract() != 0.0) {
+        let message = format!(
+            "`queue {}` queues {} job{}",
+            queue.count,
+            count.trunc().max(1.0),
+            if count < 2.0 { "" } else { "s" }
+        );
+        return Some((message, "write the number of jobs".to_owned()));
+    }
     match &queue.list {
+        ItemList::Here(item) if queue.kind == ItemKind::Words && is_range(item) => {
+            let message = format!("`{item}` is one item: there are no ranges");
+            Some((message, "write `queue N` with `$(Process)`, or the items one by one".to_owned()))
+        }
+        ItemList::File(file) if is_range(file) => {
+            let message = format!("`from` takes the name of a file, here `{file}`");
+            Some((message, format!("write `from {file} |` for the output of a command")))
+        }
+        ItemList::File(file) if file.ends_with('/') => {
+            let message = format!("`from` takes a file with one item on each line, and `{file}` is a folder");
+            Some((message, format!("write `matching files {file}*` for the files in it")))
+        }
         ItemList::File(file) if file.contains(", ") => {
             Some((format!("`from` takes the name of a file, here `{file}`"), format!("write `in ({file})` for items")))
         }

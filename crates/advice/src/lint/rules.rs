@@ -35,6 +35,9 @@ const RULES: &[Rule] = &[
     misused,
     unseen,
     truth_word,
+    quoted_word,
+    joined_scope,
+    negated_identity,
     misspelled_scope,
     code_word,
     nowhere,
@@ -143,12 +146,19 @@ fn is_ad_word(word: Name) -> bool {
     matches!(word.folded(), b"my" | b"target" | b"parent" | b"self")
 }
 
-/// The value that a word means that is not one of the language.
-fn truth_of(word: &[u8]) -> Option<bool> {
+/// The value that a word (lower case) means that is not one of the language.
+pub(super) fn truth_of(word: &[u8]) -> Option<bool> {
+    /// Words of the language that a slip leaves.
+    const WORDS: [(&[u8], bool); 2] = [(b"true", true), (b"false", false)];
     match word {
-        b"yes" | b"on" | b"ture" | b"treu" | b"ture." | b"enabled" => Some(true),
-        b"no" | b"off" | b"flase" | b"fasle" | b"flse" | b"disabled" => Some(false),
-        _ => None,
+        b"yes" | b"on" | b"enabled" => Some(true),
+        b"no" | b"off" | b"disabled" => Some(false),
+        // A slip keeps the first letter, or swaps it with the second one.
+        _ => WORDS.iter().find_map(|(meant, truth)| {
+            let begins = word.first() == meant.first() || word.get(1) == meant.first();
+            let is_slip = begins && !is_known(word) && near::distance(word, meant, 1) == Some(1);
+            (is_slip && word.last().is_some_and(u8::is_ascii_alphabetic)).then_some(*truth)
+        }),
     }
 }
 
@@ -159,6 +169,49 @@ fn truth_word(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diag
     let span = tree.span(id)?;
     let message = format!("`{}` is not a value but an attribute reference", written(context.text, span));
     Some(Diagnostic::warning(message, span).help(format!("write `{truth}`")).code("unquoted-word"))
+}
+
+/// `strcat('used ', MemoryUsage)`: single quotes enclose the name of an attribute.
+fn quoted_word(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
+    let name = tree.reference(id)?.name;
+    let span = tree.span(id)?;
+    let shown = written(context.text, span);
+    let inner = shown.strip_prefix('\'').and_then(|shown| shown.strip_suffix('\''))?;
+    if is_known(name.folded()) || (context.defined)(name) || inner.contains(['\'', '"']) {
+        return None;
+    }
+    let string = format!("\"{inner}\"");
+    let finding = Diagnostic::warning(format!("`{shown}` is the name of an attribute, not a string"), span);
+    Some(finding.write(span, string).code("single-quotes"))
+}
+
+/// `TARGET_Memory` and `TARGETMemory`: the name of an ad and an attribute that a dot does not separate.
+fn joined_scope(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
+    let Node::Attr(word) = *tree.node(id) else { return None };
+    let shown = word.display().into_owned();
+    let attribute = shown.strip_prefix("TARGET")?;
+    let attribute = attribute.strip_prefix('_').unwrap_or(attribute);
+    let known = attribute::find(attribute.to_ascii_lowercase().as_bytes())?;
+    if is_known(word.folded()) || (context.defined)(word) || context.schema.is_some_and(|schema| schema.has(word)) {
+        return None;
+    }
+    let span = tree.span(id)?;
+    let message = format!("`{shown}` is one name: a dot is between an ad and its attribute");
+    Some(Diagnostic::warning(message, span).write(span, format!("TARGET.{}", known.name)).code("unknown-attribute"))
+}
+
+/// `Offline !=! true`, which compares with `!true`.
+fn negated_identity(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
+    let Node::Binary(BinaryOp::NotEqual, left, right) = *tree.node(id) else { return None };
+    let (start, end) = (tree.span(left)?.range().end, tree.span(right)?.range().start);
+    let between = context.text.get(start..end + 1)?;
+    let at = start + between.len() - between.trim_ascii_start().len();
+    if between.trim_ascii() != b"!=!" {
+        return None;
+    }
+    let span = Span::new(at, at + 3);
+    let message = "`!=!` is `!=` and the negation of the right side";
+    Some(Diagnostic::warning(message, span).write(span, "=!=").code("precedence"))
 }
 
 /// `TARGT.Memory`: an attribute of an ad that there is not.

@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::attributes::is_known;
+use super::attributes::{is_known, misspelled_own};
 use super::commands::{self, CommandKind};
-use super::comparison::wrong_size;
+use super::comparison::{assigned as assigned_value, wrong_size};
 use super::expression::{LintContext, Role, lint as lint_expression, unparsed};
 use super::knobs::{HOLD, LONE_JOB, MATCH, MATCH_VALUE, RELEASE};
 use super::rules::{published, unquoted_text};
@@ -14,8 +14,8 @@ use super::submit_values::{is_size_unit, may_expand};
 use super::units::{in_unit, meant_amount};
 use super::versions::LintVersions;
 use super::{beside_comment, is_slip, placed, refusals, shifted_fix, unknowns};
-use crate::submit::queue::number;
-use crate::submit::statements::{joined, queue_arguments, statements};
+use crate::submit::queue::{ItemKind, ItemList, QueueStatement, number};
+use crate::submit::statements::{SubmitLine, joined, queue_arguments, statements};
 use classmate::internal::analysis::evaluate::OPEN;
 use classmate::internal::diagnostic::{Excerpt, Severity};
 use classmate::internal::syntax::expr::Node;
@@ -73,6 +73,9 @@ pub fn lint(file: &Arc<str>, text: &[u8], versions: &LintVersions) -> Vec<Diagno
         found.push(placed);
     }
     found.extend(all.iter().filter_map(|(number, _, line)| comment_in_statement(file, line, *number)));
+    found.extend(of_other_system(file, &all));
+    found.extend(short_row(file, text, &all));
+    found.extend(all.iter().filter_map(|(number, _, line)| swallowed(file, line, *number)));
     for (count, last) in of_reading.into_values().filter(|(count, _)| *count > MAX_OF_STATEMENT) {
         if let Some(last) = found.get_mut(last) {
             *last = last.clone().more_help(more(count));
@@ -80,6 +83,77 @@ pub fn lint(file: &Arc<str>, text: &[u8], versions: &LintVersions) -> Vec<Diagno
     }
     found.sort_by_cached_key(|one| one.range().0.line);
     found
+}
+
+/// `#SBATCH --mem=4G`: a comment with options of another batch system.
+fn of_other_system(file: &Arc<str>, all: &[SubmitLine<'_>]) -> Option<Diagnostic> {
+    const MARKS: [&[u8]; 4] = [b"#SBATCH -", b"#PBS -", b"#$ -", b"#BSUB -"];
+    let (number, _, line) = all.iter().find(|(.., line)| MARKS.iter().any(|mark| line.starts_with(mark)))?;
+    let shown = String::from_utf8_lossy(line.trim_ascii()).into_owned();
+    let finding = Diagnostic::warning(format!("`{shown}` is a comment"), Span::new(0, shown.len()));
+    let help = "HTCondor has commands for requests, such as `request_memory` and `request_cpus`";
+    let excerpt = Excerpt { text: line.to_vec(), subject: None };
+    Some(placed(finding.help(help).code("odd-command"), file, *number, excerpt, None))
+}
+
+/// A row of items with fewer columns than `queue` has variables: the last ones are empty.
+fn short_row(file: &Arc<str>, text: &[u8], all: &[SubmitLine<'_>]) -> Option<Diagnostic> {
+    /// Rows that are looked at.
+    const MAX_ROWS: usize = 10_000;
+    let (number, start, statement) =
+        all.iter().find(|(.., line)| queue_arguments(joined(line).trim_ascii()).is_some())?;
+    let line = joined(statement);
+    let arguments = String::from_utf8_lossy(queue_arguments(line.trim_ascii())?).into_owned();
+    let queue = QueueStatement::parse(&arguments).ok()?;
+    let is_list = queue.kind == ItemKind::Rows && matches!(queue.list, ItemList::Lines(first) if first.is_empty());
+    if !is_list || queue.format.has_header() || queue.names.len() < 2 {
+        return None;
+    }
+    let lines = memchr::memchr_iter(b'\n', statement).count() as u64;
+    let rest = text.get(start + statement.len() + 1..)?;
+    for (at, row) in rest.split(|byte| *byte == b'\n').enumerate().take(MAX_ROWS) {
+        let items = row.trim_ascii();
+        if items.starts_with(b")") {
+            return None;
+        }
+        // A separator of its own, and macros, may hold anything.
+        if items.is_empty() || items.starts_with(b"#") || items.iter().any(|byte| *byte == 0x1F || *byte == b'$') {
+            continue;
+        }
+        let is_separator = |byte: &u8| *byte == b',' || byte.is_ascii_whitespace();
+        let words = items.split(is_separator).filter(|item| !item.is_empty()).count();
+        let columns = items.split(|byte| *byte == b',').count().max(words);
+        let Some(missing) = queue.names.get(columns) else { continue };
+        let shown = String::from_utf8_lossy(items).into_owned();
+        let column = row.len() - row.trim_ascii_start().len();
+        let message = format!("`{shown}` has {columns} of {} columns, so `{missing}` is empty", queue.names.len());
+        let finding = Diagnostic::warning(message, Span::new(column, column + items.len()));
+        let excerpt = Excerpt { text: row.to_vec(), subject: None };
+        let finding = finding.help("write a value for each variable of `queue`").code("odd-command");
+        return Some(placed(finding, file, number + lines + 1 + at as u64, excerpt, None));
+    }
+    None
+}
+
+/// A command on a line that the `\` at the end of the line before it makes a part of another value.
+fn swallowed(file: &Arc<str>, statement: &[u8], number: u64) -> Option<Diagnostic> {
+    let mut offset = 0;
+    for (at, line) in statement.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        let text = line.trim_ascii();
+        let equals = memchr::memchr(b'=', text).unwrap_or_default();
+        let name = String::from_utf8_lossy(text[..equals].trim_ascii_end()).to_ascii_lowercase();
+        let compares = text.get(equals + 1).is_none_or(|next| b"=?!".contains(next));
+        if at > 0 && !compares && commands::is_listed(&name) {
+            let start = offset + line.len() - line.trim_ascii_start().len();
+            let message = format!("`{name} =` is a part of the value: the line before it ends with `\\`");
+            let finding = Diagnostic::warning(message, Span::new(start, start + name.len()));
+            let excerpt = Excerpt { text: statement.to_vec(), subject: None };
+            let help = "remove the `\\` at the end of the line before it";
+            return Some(placed(finding.help(help).code("odd-command"), file, number, excerpt, None));
+        }
+        offset += line.len();
+    }
+    None
 }
 
 /// Findings in one statement that are reported; others are counted.
@@ -264,7 +338,8 @@ fn request(
         in_unit(fault, text.as_bytes(), attribute).shifted(value)
     } else if let Some(word) = own.unknown_value(text.as_bytes()) {
         number_expected(word, name).shifted(value)
-    } else if let Some(fault) = is_number.then(|| no_amount(name, &text)).flatten() {
+    } else if let Some(fault) = is_number.then(|| no_amount(name, &text).or_else(|| other_unit(name, &text))).flatten()
+    {
         fault.shifted(value)
     } else {
         let (unit, amount) = (unit?, text.parse::<u32>().ok()?);
@@ -278,7 +353,9 @@ fn request(
         // A few MiB are less than a job writes.
         let is_small =
             name == "request_disk" && (1..=65_536).contains(&amount) && (amount % 1000 == 0 || amount % 1024 == 0);
-        let looks = wrong_size(unit, f64::from(amount)).or(is_small.then_some("MiB"))?;
+        // No program runs in a few MiB.
+        let is_tiny = name == "request_memory" && (1..=MAX_TINY).contains(&amount);
+        let looks = wrong_size(unit, f64::from(amount)).or(is_small.then_some("MiB")).or(is_tiny.then_some("GiB"))?;
         let message = format!("`{name}` without a unit is in {unit}, and the number is probably {looks}");
         let meant = match looks {
             "MiB" => "MB",
@@ -290,6 +367,33 @@ fn request(
     let excerpt = Excerpt { text: line.to_vec(), subject: Some(name.to_owned()) };
     let fix = shifted_fix(&finding, start);
     Some(placed(finding, file, number, excerpt, fix))
+}
+
+/// MiB in which no program runs.
+const MAX_TINY: u32 = 10;
+
+/// `request_memory = 2048KB` and `request_memory = 20480GB`: a size that no program needs, or no machine has.
+fn other_unit(name: &str, text: &str) -> Option<Diagnostic> {
+    let digits = text.trim_end_matches(|sign: char| sign.is_ascii_alphabetic() || sign == ' ');
+    let number = digits.parse::<f64>().ok().filter(|_| name == "request_memory" && digits.len() < text.len())?;
+    let mib = match text[digits.len()..].trim().to_ascii_lowercase().as_str() {
+        "b" => number / (1024.0 * 1024.0),
+        "k" | "kb" => number / 1024.0,
+        "m" | "mb" => number,
+        "g" | "gb" => number * 1024.0,
+        "t" | "tb" => number * 1024.0 * 1024.0,
+        _ => return None,
+    };
+    let what = if mib <= f64::from(MAX_TINY) {
+        "less than a program needs"
+    } else if mib >= 4.0 * 1024.0 * 1024.0 {
+        "more than a machine has"
+    } else {
+        return None;
+    };
+    let message = format!("`{name}` is `{text}`, which is {what}");
+    let found = Diagnostic::warning(message, Span::new(0, text.len())).code("odd-unit");
+    Some(found.help("write another unit, such as `GB`"))
 }
 
 /// The finding about a word of which nothing is known, where a number is expected: quotes do not help.
@@ -309,6 +413,15 @@ fn no_amount(name: &str, text: &str) -> Option<Diagnostic> {
         let message = format!("`{name}` is {amount}, which every slot has");
         return Some(Diagnostic::warning(message, span).help("write the amount that a job needs").code("odd-command"));
     }
+    if matches!(name, "request_cpus" | "request_gpus") && amount.fract() != 0.0 {
+        let message = format!("`{name}` is {amount}, and a slot has a whole number of them");
+        let found = Diagnostic::warning(message, span).code("odd-command");
+        return Some(found.help(format!("write {}", amount.ceil())));
+    }
+    if name == "request_cpus" && amount == 0.0 {
+        let found = Diagnostic::warning(format!("`{name}` is 0, and a job runs on a core"), span);
+        return Some(found.help("write 1").code("odd-command"));
+    }
     let is_truth = ["true", "false"].iter().any(|word| text.eq_ignore_ascii_case(word));
     let message = format!("`{name}` is a boolean, and counts as {amount}");
     is_truth.then(|| Diagnostic::warning(message, span).help("write a number").code("type-clash"))
@@ -318,6 +431,19 @@ fn no_amount(name: &str, text: &str) -> Option<Diagnostic> {
 fn grouped_digits(name: &str, text: &str) -> Option<Diagnostic> {
     let (first, rest) = text.split_once(',')?;
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let behind = rest.trim_start_matches(|sign: char| sign.is_ascii_digit());
+    // `1,5GB`: a comma in the place of the point.
+    if first.len() <= 2
+        && digits(first)
+        && !first.is_empty()
+        && !behind.is_empty()
+        && behind.len() < rest.len()
+        && is_size_unit(behind)
+    {
+        let message = format!("`{name}` is {first} at first, and `{rest}` for the next try: `,` separates amounts");
+        let found = Diagnostic::warning(message, Span::new(0, text.len())).code("odd-command");
+        return Some(found.help(format!("write `{}`", text.replace(',', "."))));
+    }
     let grouped =
         (1..=3).contains(&first.len()) && digits(first) && rest.split(',').all(|part| part.len() == 3 && digits(part));
     let message = format!("`{name}` is {first} at first, and `{rest}` for the next tries: `,` separates amounts");
@@ -387,6 +513,16 @@ fn command_as_attribute(attribute: &str, line: &[u8]) -> Option<Diagnostic> {
     Some(finding.write(Span::new(start, end), attribute).code("unknown-command"))
 }
 
+/// The finding about `+WantFlockign`: almost the name of an attribute that HTCondor knows.
+fn misspelled_name(attribute: &str, line: &[u8]) -> Option<Diagnostic> {
+    let meant = misspelled_own(attribute.as_bytes())?;
+    let end = memchr::memchr(b'=', line).map_or(line.len(), |equals| line[..equals].trim_ascii_end().len());
+    let start = end.checked_sub(attribute.len())?;
+    let shown = String::from_utf8_lossy(&line[start..end]);
+    let finding = Diagnostic::warning(format!("HTCondor does not know an attribute `{shown}`"), Span::new(start, end));
+    Some(finding.did_you_mean(Some(meant)).code("unknown-attribute"))
+}
+
 /// The diagnostics of a statement.
 fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u64, usize)) -> Vec<Diagnostic> {
     let line = joined(statement);
@@ -396,7 +532,8 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
     let name = line[..equals].trim_ascii();
     let lower = String::from_utf8_lossy(name).to_ascii_lowercase();
     let attribute = lower.strip_prefix('+').or_else(|| lower.strip_prefix("my."));
-    if let Some(finding) = attribute.and_then(|attribute| command_as_attribute(attribute, line)) {
+    let named = |name: &str| command_as_attribute(name, line).or_else(|| misspelled_name(name, line));
+    if let Some(finding) = attribute.and_then(named) {
         let fix = shifted_fix(&finding, start);
         let excerpt = Excerpt { text: statement.to_vec(), subject: Some(String::from_utf8_lossy(name).into_owned()) };
         return vec![placed(finding, file, number, excerpt, fix)];
@@ -463,7 +600,13 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
         let (Some(attribute), Ok(expr)) = (attribute, parse_expr(text, &options)) else { return Vec::new() };
         let text_attribute = unquoted_text(Name::new(attribute), text, &expr, &own_attribute);
         let known = |word: Name| is_known(word.folded()) || own_attribute(word);
-        text_attribute.or_else(|| published(text, &options, &known)).into_iter().collect()
+        let constant = || {
+            let Node::Literal(literal) = expr.node() else { return None };
+            let span = Span::new(0, text.len());
+            assigned_value(Name::new(attribute), literal, &String::from_utf8_lossy(text), span)
+        };
+        let word = || published(text, &options, &known);
+        text_attribute.or_else(constant).or_else(word).into_iter().collect()
     });
     found.extend(of_macro);
     let count = found.len();
@@ -620,7 +763,8 @@ pub(super) fn lint_with_macros(
     let mut found = lint_expression(&LintContext { text: &open.text, defined: &defined, ..*context });
     // One place has one finding of a rule.
     let more = rule(&open.text);
-    found.retain(|one| !more.iter().any(|other| other.code == one.code && other.span == one.span));
+    let says_more = |one: &Diagnostic, other: &Diagnostic| other.code == one.code || one.code == "single-quotes";
+    found.retain(|one| !more.iter().any(|other| says_more(one, other) && other.span == one.span));
     found.extend(more);
     if !open.names.is_empty() {
         unknowns::retain(&open.text, context.versions.read, &is_open, &mut found);

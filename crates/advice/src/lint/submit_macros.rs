@@ -127,6 +127,37 @@ impl<'r> Macros<'r> {
         found.extend(self.unused(statements));
         found.extend(self.undefined(statements));
         found.extend(self.calls(statements));
+        found.extend(self.other_notations(statements));
+        found
+    }
+
+    /// Macros of the file, and those of jobs, in the notation of a shell or of a template: `$name`, `${name}`, `$[name]`, `{{ name }}`.
+    fn other_notations(&self, statements: &[String]) -> Vec<Refused> {
+        const OF_JOBS: [&str; 5] = ["process", "procid", "cluster", "clusterid", "item"];
+        let queued = self.reading.queue_names().map_or(&[][..], |(_, names)| names.as_slice());
+        let is_own = |name: &str| {
+            let lower = name.to_ascii_lowercase();
+            let is_macro = self.reading.values.contains_key(&lower) && !is_command(&lower) && !lower.contains('.');
+            is_macro || OF_JOBS.contains(&&*lower) || queued.iter().any(|known| known.eq_ignore_ascii_case(name))
+        };
+        let queue = self.reading.queue_names().map(|(at, _)| *at);
+        let mut found = Vec::new();
+        for (command, all) in self.reading.values.iter().filter(|(name, _)| is_command(name)) {
+            for (text, at) in all.iter().filter(|(_, at)| Some(*at) != queue) {
+                // A shell reads its own variables.
+                let is_of_shell = text.contains(['\'', '\\'])
+                    || text.split_whitespace().any(|word| matches!(word.trim_matches('"'), "-c" | "-lc" | "-e"))
+                    || matches!(command.as_str(), "environment" | "env" | "environment2");
+                let other = other_notation(text, &is_own).filter(|_| !is_of_shell);
+                let Some(((shown, name), statement)) = other.and_then(|one| Some((one, statements.get(*at)?))) else {
+                    continue;
+                };
+                let start = statement.find(&shown).unwrap_or_default();
+                let message = format!("`{shown}` is not a macro, and is not expanded");
+                let warning = Diagnostic::warning(message, Span::new(start, start + shown.len()));
+                found.push((*at, warning.help(format!("write `$({name})`")).code("odd-command")));
+            }
+        }
         found
     }
 
@@ -331,6 +362,7 @@ impl<'r> Macros<'r> {
                 };
                 let number = || Some(*at) == queue && text.split_whitespace().next() == Some(&format!("$({name})"));
                 let help = of_environment(name)
+                    .or_else(|| of_shell(name))
                     .or_else(|| Some(format!("the items are called `$({})`", item().filter(|_| name.len() >= 3)?)))
                     .or_else(|| Some(format!("did you mean `$({})`?", slip()?)))
                     .or_else(|| Some(format!("did you mean `$({})`?", short_slip()?)))
@@ -350,6 +382,34 @@ impl<'r> Macros<'r> {
         }
         found
     }
+}
+
+/// A name that `is_own` knows in another notation than `$(name)`, as it is written, and the name.
+fn other_notation(text: &str, is_own: &dyn Fn(&str) -> bool) -> Option<(String, String)> {
+    const FORMS: [(&str, &str); 7] =
+        [("$((", "))"), ("${", "}"), ("$[", "]"), ("%(", ")"), ("{{ ", " }}"), ("{{", "}}"), ("$", "")];
+    let is_word = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
+    text.match_indices(['$', '%', '{']).find_map(|(at, _)| {
+        // Of two signs, the first one counts.
+        if text[..at].ends_with(['$', '%', '{']) {
+            return None;
+        }
+        FORMS.iter().find_map(|(open, close)| {
+            let rest = text[at..].strip_prefix(open)?;
+            let name = &rest[..rest.find(|sign| !is_word(sign)).unwrap_or(rest.len())];
+            let after = &rest[name.len()..];
+            let name = if close.is_empty() { name.trim_end_matches('_') } else { name };
+            let is_closed = after.starts_with(close) && !after.starts_with('(');
+            let shown = format!("{open}{name}{close}");
+            (is_closed && is_own(name)).then(|| (shown, name.to_owned()))
+        })
+    })
+}
+
+/// The help about a command of a shell in the place of a macro: `$(date)`.
+fn of_shell(name: &str) -> Option<String> {
+    const NAMES: [&str; 7] = ["date", "pwd", "hostname", "whoami", "uname", "ls", "seq"];
+    NAMES.contains(&name).then(|| "no command is run: write the value, or use `include command`".to_owned())
 }
 
 /// Tests whether a name (lower case) is that of the items of a `queue` which gives them other names.

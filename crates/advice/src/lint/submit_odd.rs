@@ -2,7 +2,9 @@
 //!
 //! In: a command and its value. Out: a message and a help, for findings of the rule `odd-command`.
 
+use super::rules::truth_of;
 use crate::submit::queue::number;
+use classmate::internal::builtin::near;
 
 /// Programs that run the file behind their name.
 const INTERPRETERS: [&str; 9] = ["python", "python2", "python3", "bash", "sh", "perl", "Rscript", "java", "julia"];
@@ -102,19 +104,6 @@ const MAX_ARGUMENTS: usize = 256;
 /// The call of a function with other brackets at the beginning of a text, `$ENV{HOME}`, or as the name of a macro, `$(ENV:HOME)`; and
 /// the call that is meant.
 pub(super) fn misspelled_call(text: &str) -> Option<(String, String)> {
-    const FUNCTIONS: [&str; 11] = [
-        "ENV",
-        "RANDOM_CHOICE",
-        "RANDOM_INTEGER",
-        "CHOICE",
-        "SUBSTR",
-        "INT",
-        "REAL",
-        "STRING",
-        "EVAL",
-        "DIRNAME",
-        "BASENAME",
-    ];
     let is_name = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
     let rest = text.strip_prefix('$')?;
     if let Some(inner) = rest.strip_prefix("(ENV:").or_else(|| rest.strip_prefix("(ENV(")) {
@@ -177,6 +166,10 @@ pub(super) fn odd_function(text: &str) -> Option<(String, String, String)> {
         let rest = &text[at + 1..];
         let end = rest.find(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_'))?;
         let (name, rest) = (&rest[..end], rest[end..].strip_prefix('(')?);
+        if let Some(meant) = other_function(name).filter(|_| !text[..at].ends_with('$')) {
+            let message = format!("`${name}(…)` is not a function, and is not expanded");
+            return Some((format!("${name}("), message, format!("write `${meant}(…)`")));
+        }
         let end = rest.find([')', '$']).filter(|end| rest[*end..].starts_with(')'))?;
         let arguments = &rest[..end];
         let parts: Vec<&str> = arguments.split(',').map(str::trim).collect();
@@ -184,6 +177,44 @@ pub(super) fn odd_function(text: &str) -> Option<(String, String, String)> {
         let call = format!("${name}({arguments})");
         Some((call.clone(), format!("`{call}` {fault}"), help.to_owned()))
     })
+}
+
+/// The functions of submit files, beside those of the parts of a path.
+const FUNCTIONS: [&str; 11] = [
+    "BASENAME",
+    "CHOICE",
+    "DIRNAME",
+    "ENV",
+    "EVAL",
+    "INT",
+    "RANDOM_CHOICE",
+    "RANDOM_INTEGER",
+    "REAL",
+    "STRING",
+    "SUBSTR",
+];
+
+/// The function that is meant by a name which is none; `$Fz(path)` has letters that there are not.
+fn other_function(name: &str) -> Option<&'static str> {
+    const WORDS: [(&str, &str); 7] = [
+        ("ENVIRON", "ENV"),
+        ("GETENV", "ENV"),
+        ("RAND", "RANDOM_INTEGER"),
+        ("RANDINT", "RANDOM_INTEGER"),
+        ("RANDOM", "RANDOM_CHOICE"),
+        ("RANDOM_INT", "RANDOM_INTEGER"),
+        ("SUBSTRING", "SUBSTR"),
+    ];
+    if let Some(letters) = name.strip_prefix('F').filter(|letters| letters.len() <= 5) {
+        let of_path = !letters.is_empty() && letters.bytes().all(|letter| letter.is_ascii_lowercase());
+        return (of_path && letters.contains(|letter: char| !"abdfnpquwx".contains(letter))).then_some("Fpnx");
+    }
+    let is_upper = name.len() >= 4 && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+    if !is_upper || FUNCTIONS.contains(&name) {
+        return None;
+    }
+    let word = WORDS.iter().find(|(word, _)| *word == name).map(|(_, meant)| *meant);
+    word.or_else(|| near::closest_within(if name.len() < 8 { 1 } else { 2 }, name.as_bytes(), FUNCTIONS))
 }
 
 /// The fault of the arguments of a function.
@@ -197,6 +228,8 @@ fn function_fault(name: &str, parts: &[&str]) -> Option<(&'static str, &'static 
     };
     let bounds = "write `$RANDOM_INTEGER(minimum,maximum)`, perhaps with a step of at least 1";
     match name {
+        "ENV" if parts == [""] => Some(("names no variable", "write `$ENV(NAME)`")),
+        "RANDOM_CHOICE" if parts == [""] => Some(("has no items", "write `$RANDOM_CHOICE(first,second)`")),
         "RANDOM_INTEGER" if parts.len() < 2 => Some(("has no maximum", bounds)),
         "RANDOM_INTEGER" if (0..3).any(is_word) => Some(("has an argument that is not a whole number", bounds)),
         "RANDOM_INTEGER" if number(0)? > number(1)? => Some(("has a minimum above the maximum", bounds)),
@@ -218,15 +251,36 @@ fn function_fault(name: &str, parts: &[&str]) -> Option<(&'static str, &'static 
 
 /// The name of a file in quotes, which are a part of it.
 fn quoted_path(name: &str, value: &str) -> Option<(String, String)> {
-    const FILES: [&str; 7] = ["executable", "input", "output", "error", "log", "initialdir", "initial_dir"];
+    const FILES: [&str; 10] = [
+        "executable",
+        "input",
+        "output",
+        "error",
+        "log",
+        "initialdir",
+        "initial_dir",
+        "x509userproxy",
+        "aws_access_key_id_file",
+        "aws_secret_access_key_file",
+    ];
     let inner = value.strip_prefix('"')?.strip_suffix('"').filter(|_| FILES.contains(&name))?;
     Some((format!("the quotes are a part of the name in `{name}`"), format!("write `{name} = {inner}`")))
 }
 
 /// The name of a file with the `~` of a shell, and several names without commas.
 fn odd_path(name: &str, value: &str) -> Option<(String, String)> {
-    const FILES: [&str; 8] =
-        ["executable", "input", "output", "error", "log", "initialdir", "initial_dir", "x509userproxy"];
+    const FILES: [&str; 10] = [
+        "executable",
+        "input",
+        "output",
+        "error",
+        "log",
+        "initialdir",
+        "initial_dir",
+        "x509userproxy",
+        "aws_access_key_id_file",
+        "aws_secret_access_key_file",
+    ];
     let is_list = matches!(name, "transfer_input_files" | "transfer_output_files");
     if !is_list && !FILES.contains(&name) {
         return None;
@@ -238,6 +292,10 @@ fn odd_path(name: &str, value: &str) -> Option<(String, String)> {
         let help =
             if is_stream { format!("write the name of a file, or remove `{name}`") } else { format!("write `{file}`") };
         return Some((message, help));
+    }
+    if let Some(path) = value.strip_prefix("file://").filter(|_| !is_list && !matches!(name, "output" | "error")) {
+        let message = format!("`{name}` is the name of a file, and not the address `{value}`");
+        return Some((message, format!("write `{name} = {path}`")));
     }
     let items = value.split(',').map(str::trim).filter(|_| is_list).chain(Some(value).filter(|_| !is_list));
     if let Some(item) = items.clone().find(|item| item.starts_with("~/")) {
@@ -282,11 +340,16 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
             return Some((format!("`{rest}` has no `)`, so it is not a macro"), help));
         }
     }
+    if let Some(rest) = value.strip_prefix('=').filter(|_| !name.starts_with("my.")) {
+        let message = format!("the value of `{name}` begins with `=`");
+        return Some((message, format!("write `{name} = {}`", rest.trim_start())));
+    }
     let found = of_batch_system(name, value).or_else(|| other_call(value)).or_else(|| other_notation(name, value));
     if found.is_some() {
         return found;
     }
     let found = nested_function(value).or_else(|| quoted_path(name, value)).or_else(|| odd_path(name, value));
+    let found = found.or_else(|| whole_in_quotes(name, value)).or_else(|| of_command_line(name, value));
     if found.is_some() {
         return found;
     }
@@ -306,9 +369,78 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
             Some((message, "write `notification = Never`".to_owned()))
         }
         "environment" | "env" => odd_environment(value),
+        "getenv" => {
+            let truth = truth_of(value.to_ascii_lowercase().as_bytes()).filter(|_| value.len() > 2)?;
+            Some((format!("`{value}` is the name of a variable here"), format!("write `{truth}`")))
+        }
+        "machine_count" | "node_count" if number(value).is_none() => {
+            let message = format!("`{name}` is `{value}`, and is read by its beginning");
+            Some((message, "write a whole number".to_owned()))
+        }
+        "output_destination" if !value.contains("://") => {
+            let help = "write an address, as in `s3://bucket/folder/`; a folder is `output_directory`".to_owned();
+            Some((format!("`{name}` is `{value}`, which is not an address"), help))
+        }
+        "deferral_time" => {
+            /// The time of the first job that may still be waiting: 2001.
+            const LEAST: u64 = 1_000_000_000;
+            let seconds = value.parse::<u64>().ok().filter(|seconds| (1..LEAST).contains(seconds))?;
+            let message = format!("`{name}` is a time in seconds since 1970, so {seconds} is long ago");
+            Some((message, format!("write `(CurrentTime + {seconds})` for a time after the submission")))
+        }
+        "success_exit_code" | "checkpoint_exit_code" => {
+            let code = value.parse::<i64>().ok()?;
+            let message = format!("`{name}` is {code}: programs end with a code from 0 to 255");
+            (!(0..=255).contains(&code)).then(|| (message, "write the code of the program".to_owned()))
+        }
+        "accounting_group" => {
+            let sign = value.chars().find(|sign| "*/,;".contains(*sign))?;
+            let message = format!("`{sign}` is a part of the name of the group `{value}`");
+            Some((message, "write the name of one group, as in `group.subgroup`".to_owned()))
+        }
         name if name.starts_with("cron_") => odd_time(name, value),
         _ => odd_files(name, value),
     }
+}
+
+/// A value in single quotes, which are a part of it.
+fn whole_in_quotes(name: &str, value: &str) -> Option<(String, String)> {
+    const NAMES: [&str; 6] =
+        ["arguments", "args", "batch_name", "jobbatchname", "executable", "transfer_output_remaps"];
+    let inner = value.strip_prefix('\'')?.strip_suffix('\'').filter(|inner| !inner.contains('\''))?;
+    let help = if name.ends_with("remaps") { format!("\"{inner}\"") } else { inner.to_owned() };
+    let message = format!("the single quotes are a part of the value of `{name}`");
+    NAMES.contains(&name).then(|| (message, format!("write `{name} = {help}`")))
+}
+
+/// Parts of a command line in the arguments, which no shell reads: `> out.txt`, `| sort`, `# comment`.
+fn of_command_line(name: &str, value: &str) -> Option<(String, String)> {
+    const SIGNS: [&str; 9] = [">", ">>", "<", "|", "||", "&&", "2>", "2>&1", "&>"];
+    // Who calls a shell, or writes quotes, means it.
+    let words: Vec<&str> = value.trim_matches('"').split_whitespace().collect();
+    let is_meant = value.contains(['\'', '\\']) || words.iter().any(|word| matches!(*word, "-c" | "-lc" | "-e"));
+    if !matches!(name, "arguments" | "args") || is_meant {
+        return None;
+    }
+    let message = |part: &str| format!("`{part}` is an argument: a shell does not read it");
+    if value.matches('`').count() == 2 {
+        let part = &value[value.find('`')?..=value.rfind('`')?];
+        return Some((message(part), "run the command in the program, or in a script".to_owned()));
+    }
+    if let Some(at) = words.iter().position(|word| *word == "#").filter(|at| at + 1 < words.len()) {
+        let help = "comments have lines of their own".to_owned();
+        return Some((message(&words[at..].join(" ")), help));
+    }
+    // A sign between numbers compares them.
+    let is_file = |at: usize| words.get(at + 1).is_none_or(|next| next.parse::<f64>().is_err());
+    let at = (0..words.len()).find(|at| SIGNS.contains(&words[*at]) && is_file(*at))?;
+    let help = match (words[at], words.get(at + 1)) {
+        (">" | ">>" | "&>", Some(file)) => format!("write `output = {file}`"),
+        ("2>", Some(file)) => format!("write `error = {file}`"),
+        ("<", Some(file)) => format!("write `input = {file}`"),
+        _ => "write a script with the command line, and make it the `executable`".to_owned(),
+    };
+    Some((message(&words[at..].join(" ")), help))
 }
 
 /// Settings that are not separated, or separated by the sign of the other form.
@@ -328,6 +460,14 @@ fn odd_environment(value: &str) -> Option<(String, String)> {
             // Within double quotes, they are written twice.
             let all = entries().filter(|entry| !entry.is_empty()).collect::<Vec<_>>().join(" ").replace('"', "\"\"");
             return Some((message, format!("write `environment = \"{all}\"`")));
+        }
+        // `A=1,B=2`: names in capitals, so that a list of options is not meant.
+        let is_name = |text: &str| text.len() > 1 && text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+        let mut parts = value.split(',').map(|part| part.trim().split_once('=').map_or("", |(name, _)| name));
+        if !value.contains(';') && value.contains(',') && parts.all(is_name) {
+            let (first, rest) = value.split_once('=')?;
+            let message = format!("the value of `{first}` is `{rest}`: without quotes, only `;` separates");
+            return Some((message, format!("write `environment = {}`", value.replace(',', ";"))));
         }
         let mut entries = value.split(';').map(|entry| entry.split_whitespace().collect::<Vec<_>>());
         let words = entries.find(|words| words.len() > 1 && words.iter().all(|word| is_setting(word)))?;
@@ -362,6 +502,10 @@ fn odd_environment(value: &str) -> Option<(String, String)> {
 /// Files, images and arguments that are read as one name, or with their quotes.
 fn odd_files(name: &str, value: &str) -> Option<(String, String)> {
     match name {
+        "output" | "error" | "log" if value.ends_with('/') => {
+            let message = format!("`{name}` is the name of a file, and `{value}` is a folder");
+            Some((message, format!("write `{value}$(Cluster).$(Process).{}`", &name[..3])))
+        }
         "executable" => {
             let (program, rest) = value.split_once(' ')?;
             let interprets = INTERPRETERS.contains(&program.rsplit('/').next().unwrap_or_default());

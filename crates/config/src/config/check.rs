@@ -289,19 +289,40 @@ impl Checker<'_> {
         }
         if names(DAEMONS).any(counts) || self.daemons.contains(&prefix.to_ascii_uppercase()) {
             self.two_prefixes(rest, definition);
+            self.behind_prefix(rest, definition);
             return (Some(prefix), None);
         }
         if knob::find(name).is_some() {
             return (None, Some(name));
         }
         // An unknown prefix in front of a knob: probably a mistake.
-        if knob::find(rest).is_some_and(|knob| !knob.is_family()) && !self.is_referenced(name) {
+        let is_knob = knob::find(rest).is_some_and(|knob| !knob.is_family());
+        let is_slip = || {
+            let is_near = |name: &[u8]| near::distance(prefix, name, 1).is_some();
+            let mut own = self.daemons.iter();
+            is_named(rest) && (names(DAEMONS).any(|name| is_near(name.as_bytes())) || own.any(|name| is_near(name)))
+        };
+        if (is_knob || is_slip()) && !self.is_referenced(name) {
             let message = format!("unknown daemon prefix `{}`: `{}` has no effect", shown(prefix), shown(name));
             let warning = definition.name_warning(message).code("unread-prefix");
             let warning = warning.help("to read it as a local name, use --local-name");
             self.found.push(warning.did_you_mean(near::closest(prefix, names(DAEMONS))));
         }
         (Some(prefix), None)
+    }
+
+    /// Reports a misspelled name behind the prefix of a daemon or of a local name.
+    fn behind_prefix(&mut self, rest: &[u8], definition: &Definition<'_>) {
+        if rest.contains(&b'.') || is_variable(rest) || self.is_referenced(definition.name) {
+            return;
+        }
+        let upper = rest.to_ascii_uppercase();
+        if is_of_every_daemon(&upper, &self.daemons) || self.config.definition(rest).is_some() {
+            return;
+        }
+        let Some(meant) = names::of_table(rest).filter(|_| !self.mentioned().contains(&upper)) else { return };
+        let message = format!("`{}` is not a knob", shown(rest));
+        self.found.push(definition.name_warning(message).code("unknown-knob").did_you_mean(Some(meant)));
     }
 
     /// Reports a name with the prefix of a daemon and a local name: HTCondor's `lookup_macro` looks for one of them, not for both.
@@ -363,6 +384,12 @@ impl Checker<'_> {
                     ExpandError::References | ExpandError::Length => REFERENCE_BYTES * MAX_STEPS,
                     _ => definition.raw.len(),
                 };
+                // What refers to a circle from outside has the fault of its variables.
+                if let ExpandError::Circle(names) = &error
+                    && !names.iter().any(|one| one.as_bytes().eq_ignore_ascii_case(name))
+                {
+                    return None;
+                }
                 let refused = self.config.not_expanded(&shown(name), definition, &error);
                 self.found.push(refused.code("bad-value"));
                 None
@@ -514,7 +541,11 @@ impl Checker<'_> {
             names::CRON_PREFIXES.into_iter().flat_map(of).collect()
         });
         let has = |prefix: &str, job: &str| jobs.contains(&format!("{prefix}{job}"));
-        let Some(meant) = names::of_cron_job(&String::from_utf8_lossy(upper), &has) else { return false };
+        let near = |job: &str| near::closest_within(1, job.as_bytes(), jobs.iter().map(String::as_str));
+        let is_job = |job: &str| config.definition(format!("{job}_EXECUTABLE").as_bytes()).is_some();
+        let upper = String::from_utf8_lossy(upper);
+        let meant = names::of_cron_job(&upper, &has).or_else(|| names::of_other_job(&upper, &has, &near, &is_job));
+        let Some(meant) = meant else { return false };
         self.misspelled_name(name, "", Some(meant), definition);
         true
     }
@@ -580,6 +611,14 @@ impl Checker<'_> {
             KnobKind::List if knob.name == "GROUP_NAMES" => self.group_names(text, definition),
             KnobKind::List if knob.name == "NEGOTIATOR_MATCH_EXPRS" => self.match_exprs(text, definition),
             _ => {
+                let quota = shown(value).parse::<f64>().ok().filter(|quota| *quota > 0.0 && *quota < 1.0);
+                let is_quota = knob.name == "GROUP_QUOTA_<group>";
+                if let Some(quota) = quota.filter(|_| is_quota && self.is_member(knob, self.config.bare(name))) {
+                    let message = format!("`{shown_name}` is a number of slots, and {quota} is less than one");
+                    let group = shown(self.config.bare(name).get("GROUP_QUOTA_".len()..).unwrap_or_default());
+                    let warning = definition.value_problem(Severity::Warning, message).code("group-quota");
+                    self.found.push(warning.help(format!("a share of the pool is `GROUP_QUOTA_DYNAMIC_{group}`")));
+                }
                 // The same code that reads the knob says whether it can.
                 let Err(error) = self.typed(knob.kind, &shown_name, text, definition) else { return };
                 // Other files may define a macro that these do not; some numbers are computed in an ad.
@@ -981,6 +1020,7 @@ mod tests {
                 "error 2:5+6 `B` cannot be expanded: `B` refers to itself: B → A → B [`A` is set at c:1:1, `B` is set at c:2:1]",
             ]
         );
+        assert_eq!(found("A = $(B)\nB = $(A)\nC = $(A)").len(), 2);
     }
 
     #[test]

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Linter, shown_name};
 use crate::lint::LineIndex;
-use crate::lint::attributes::is_of_jobs;
+use crate::lint::attributes::{is_of_jobs, misspelled_own};
 use crate::lint::knobs::{bare, is_expression};
 use crate::lint::near_names::NearNames;
 use crate::lint::submit_macros::has_computed_name;
 use crate::lint::submit_odd::misspelled_call;
+use crate::submit::queue::number;
 use classmate::Diagnostic;
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
@@ -55,7 +56,7 @@ fn defined_like(upper: &str, own: &NearNames<'_>) -> Option<String> {
     }
     // Other digits, or a plural, may be meant.
     let singular = |name: &str| {
-        let letters = name.bytes().filter(u8::is_ascii_alphabetic).map(|byte| byte.to_ascii_uppercase());
+        let letters = name.bytes().filter(|byte| !byte.is_ascii_digit()).map(|byte| byte.to_ascii_uppercase());
         let mut letters: Vec<u8> = letters.collect();
         letters.truncate(letters.len() - usize::from(letters.ends_with(b"S")));
         letters
@@ -308,13 +309,21 @@ impl Linter<'_> {
         for word in definition.raw.split(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_')) {
             *words.entry(word.to_ascii_uppercase()).or_default() += 1;
         }
-        for (number, line) in definition.raw.split(|byte| *byte == b'\n').enumerate() {
+        for (number_of_line, line) in definition.raw.split(|byte| *byte == b'\n').enumerate() {
             let start = line.len() - line.trim_ascii_start().len();
             let length = line[start..].iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
             let (name, rest) = line[start..].split_at(length);
             let Some(value) = rest.trim_ascii_start().strip_prefix(b"=").map(<[u8]>::trim_ascii) else { continue };
             // The job router reads some of its routes.
             let of_router = || of_route && OF_ROUTE.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(name));
+            let is_count = [&b"MaxJobs"[..], b"MaxIdleJobs"].iter().any(|count| count.eq_ignore_ascii_case(name));
+            if of_route && is_count && !value.contains(&b'$') && number(&shown_name(value)).is_none() {
+                let message = format!("`{}` is `{}`: expected a number of jobs", shown_name(name), shown_name(value));
+                let at = Location { line: place.line + number_of_line as u32 + 1, column: 1, ..place.clone() };
+                let found = Diagnostic::warning_at(message, Some(at)).help("write a whole number");
+                self.report(found.code("bad-value"), Some(shown_name(definition.name)));
+                continue;
+            }
             let is_used = words.get(&name.to_ascii_uppercase()).is_some_and(|count| *count > 1)
                 || name.eq_ignore_ascii_case(b"REQUIREMENTS")
                 || of_router();
@@ -324,7 +333,7 @@ impl Linter<'_> {
             let (name, value) = (shown_name(name), shown_name(value));
             let message = format!("`{name} =` sets a macro of the transform, which nothing refers to");
             let column = start as u32 + 1;
-            let at = Location { line: place.line + number as u32 + 1, column, ..place.clone() };
+            let at = Location { line: place.line + number_of_line as u32 + 1, column, ..place.clone() };
             let found = Diagnostic::warning_at(message, Some(at)).width(name.len());
             let is_command = ["NAME", "UNIVERSE"].iter().any(|command| name.eq_ignore_ascii_case(command));
             let is_value = parse_expr(value.as_bytes(), &self.options()).is_ok();
@@ -386,6 +395,18 @@ impl Linter<'_> {
             })
             .collect();
         let starts = LineIndex::of(definition.raw);
+        for at in memchr::memmem::find_iter(definition.raw, b"$(MY.") {
+            let rest = &definition.raw[at + b"$(MY.".len()..];
+            let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+            let lower = rest[..length].to_ascii_lowercase();
+            let own = self.transforms.get(&lower.to_ascii_uppercase()).is_some_and(|times| *times > 1);
+            let Some(meant) = misspelled_own(&lower).filter(|_| !own) else { continue };
+            let line = starts.line(at) as u32;
+            let message = format!("HTCondor does not know an attribute `{}`", shown_name(&rest[..length]));
+            let at = Location { line: place.line + line, column: 1, ..place.clone() };
+            let found = Diagnostic::warning_at(message, Some(at)).did_you_mean(Some(meant));
+            self.report(found.code("unknown-attribute"), Some(shown_name(definition.name)));
+        }
         for (at, _, name) in plain_references(definition.raw) {
             let is_set = set.contains(name.to_ascii_uppercase().as_slice());
             let is_job = is_of_jobs(&name.to_ascii_lowercase());

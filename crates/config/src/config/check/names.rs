@@ -377,6 +377,24 @@ pub(super) const OF_CRON_JOB: [&str; 15] = [
 /// The beginnings of the names of variables of cron jobs.
 pub(super) const CRON_PREFIXES: [&str; 3] = ["STARTD_CRON_", "SCHEDD_CRON_", "BENCHMARKS_"];
 
+/// The variable of a cron job that a name (upper case) is but for the name of the job; `near` finds a listed job, behind its prefix, and
+/// `is_job` tells whether there is a job of this name.
+pub(super) fn of_other_job<'a>(
+    upper: &str,
+    has: &dyn Fn(&str, &str) -> bool,
+    near: &dyn Fn(&str) -> Option<&'a str>,
+    is_job: &dyn Fn(&str) -> bool,
+) -> Option<String> {
+    let prefix = CRON_PREFIXES.into_iter().find(|start| upper.starts_with(start))?;
+    let rest = &upper[prefix.len()..];
+    let parts = || rest.match_indices('_').map(|(at, _)| (&rest[..at], &rest[at + 1..]));
+    if parts().any(|(job, _)| has(prefix, job) || is_job(&format!("{prefix}{job}"))) {
+        return None;
+    }
+    let mut known = parts().filter(|(job, end)| !job.is_empty() && OF_CRON_JOB.contains(end));
+    known.find_map(|(job, end)| Some(format!("{}_{end}", near(&format!("{prefix}{job}"))?)))
+}
+
 /// The variable of a cron job that a name (upper case) is but for its end; `has` tells of a prefix and a name if there is such a job.
 pub(super) fn of_cron_job(upper: &str, has: &dyn Fn(&str, &str) -> bool) -> Option<String> {
     let prefix = CRON_PREFIXES.into_iter().find(|start| upper.starts_with(start))?;

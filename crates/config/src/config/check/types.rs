@@ -39,7 +39,8 @@ const METHODS: [&str; 14] = [
 const CIPHERS: [&str; 5] = ["AES", "BLOWFISH", "3DES", "TRIPLEDES", "AESGCM"];
 
 /// Variables whose quotes would be a part of the value: names of hosts, domains and folders.
-const UNQUOTED: [&str; 23] = [
+const UNQUOTED: [&str; 24] = [
+    "TCP_FORWARDING_HOST",
     "SCHEDD_NAME",
     "STARTD_NAME",
     "MASTER_NAME",
@@ -127,8 +128,8 @@ impl Checker<'_> {
     pub(super) fn other_value(&mut self, definition: &Definition<'_>) {
         let name = definition.name;
         let upper = String::from_utf8_lossy(own_name(name)).to_ascii_uppercase();
-        let unquoted =
-            UNQUOTED.contains(&upper.as_str()) || words::is_of_cron(&upper) && upper.ends_with("_EXECUTABLE");
+        let is_path = is_path(&upper);
+        let unquoted = UNQUOTED.contains(&upper.as_str()) || is_path;
         if knob::find(upper.as_bytes()).is_some() && !unquoted && !upper.ends_with("_DEBUG") {
             return;
         }
@@ -173,7 +174,9 @@ impl Checker<'_> {
                 let found = word.and_then(|rule| rule(&upper, &value));
                 found.or_else(|| quoted(&upper, &value).filter(|_| unquoted))
             }
-            None if upper.starts_with("SEC_") => of_security(&upper, &value),
+            None if upper.starts_with("SEC_") => {
+                of_security(&upper, &value).or_else(|| quoted(&upper, &value).filter(|_| unquoted))
+            }
             None if upper.starts_with("SLOT_TYPE_") => {
                 let config = self.config;
                 of_slot_type(&upper, &value, self.resources.get_or_insert_with(|| own_resources(config)))
@@ -184,6 +187,7 @@ impl Checker<'_> {
             }
             None => quoted(&upper, &value).or_else(|| two_folders(&upper, &value)),
         };
+        let problem = problem.or_else(|| odd_path(&upper, &value).filter(|_| is_path));
         if let Some((severity, message, help)) = problem {
             self.found.push(definition.value_problem(severity, message).code("bad-value").help(help));
         }
@@ -502,6 +506,41 @@ fn with_arguments(upper: &str, value: &str) -> Option<Problem> {
         None => format!("write `{program}`, or the name of a script that runs it with its arguments"),
     };
     Some((Severity::Warning, message, help))
+}
+
+/// Tests whether a variable (upper case) is the path of one file or folder.
+fn is_path(upper: &str) -> bool {
+    const OTHERS: [&str; 4] = ["BOINC_EXECUTABLE", "BOINC_INITIALDIR", "MAIL", "SINGULARITY"];
+    let is_cron = words::is_of_cron(upper) && upper.ends_with("_EXECUTABLE");
+    is_cron
+        || OTHERS.contains(&upper)
+        || FOLDERS.contains(&upper)
+        || upper.starts_with("DOCKER_VOLUME_DIR_") && !upper.ends_with("_MOUNT_IF")
+        || is_folder(upper) && is_variable(upper.as_bytes())
+}
+
+/// A path that only a shell or a browser reads.
+fn odd_path(upper: &str, value: &str) -> Option<Problem> {
+    let problem = |message: String, help: String| Some((Severity::Warning, message, help));
+    if let Some(rest) = value.strip_prefix("~/") {
+        let message = format!("`{upper}` is `{value}`: `~` is not expanded as in a shell");
+        return problem(message, format!("write `$ENV(HOME)/{rest}`, or the whole path"));
+    }
+    if let Some(rest) = value.strip_prefix("$HOME") {
+        let message = format!("`{upper}` is `{value}`: `$HOME` is a variable of the shell, and is not expanded");
+        return problem(message, format!("write `$ENV(HOME){rest}`, or the whole path"));
+    }
+    if let Some(path) = value.strip_prefix("file://") {
+        return problem(format!("`{upper}` is a path, and not the address `{value}`"), format!("write `{path}`"));
+    }
+    if let Some(path) = value.strip_suffix(';') {
+        let message = format!("the `;` is a part of the value of `{upper}`");
+        return problem(message, format!("write `{}`", path.trim_end()));
+    }
+    let is_relative =
+        FOLDERS.contains(&upper) && value.contains('/') && value.starts_with(|sign: char| sign.is_alphabetic());
+    let message = format!("`{upper}` is `{value}`, which is not a whole path");
+    (is_relative && !value.contains(':')).then(|| (Severity::Warning, message, format!("write `/{value}`")))
 }
 
 fn quoted(upper: &str, value: &str) -> Option<Problem> {

@@ -43,7 +43,7 @@ pub(super) fn rule(upper: &str) -> Option<Rule> {
 }
 
 /// Variables with a check of their own.
-const NAMED: [(&[&str], Rule); 8] = [
+const NAMED: [(&[&str], Rule); 9] = [
     // The daemon that drains machines ends with an error otherwise (HTCondor's `defrag.cpp`).
     (&["DEFRAG_DRAINING_SCHEDULE", "DEFRAG_SCHEDULE"], |upper, value| {
         one_of(upper, value, &["graceful", "quick", "fast"], "write `graceful`, `quick` or `fast`")
@@ -58,9 +58,38 @@ const NAMED: [(&[&str], Rule); 8] = [
     }),
     (&["CONDOR_IDS"], user_and_group),
     (&["NETWORK_INTERFACE", "PRIVATE_NETWORK_INTERFACE"], interface),
-    (&["CONDOR_HOST", "COLLECTOR_HOST", "SCHEDD_HOST", "FLOCK_TO", "FLOCK_COLLECTOR_HOSTS"], host),
+    (&HOSTS, host),
+    (&["UID_DOMAIN", "FILESYSTEM_DOMAIN", "DEFAULT_DOMAIN_NAME", "ACCOUNTANT_LOCAL_DOMAIN"], domain),
     (&["HAD_LIST", "REPLICATION_LIST"], with_ports),
 ];
+
+/// Variables that name hosts.
+const HOSTS: [&str; 10] = [
+    "CONDOR_HOST",
+    "COLLECTOR_HOST",
+    "CONDOR_VIEW_HOST",
+    "CREDD_HOST",
+    "FLOCK_COLLECTOR_HOSTS",
+    "FLOCK_NEGOTIATOR_HOSTS",
+    "FLOCK_TO",
+    "NEGOTIATOR_HOST",
+    "SCHEDD_HOST",
+    "TCP_FORWARDING_HOST",
+];
+
+/// A domain: a name alone.
+fn domain(upper: &str, value: &str) -> Option<Problem> {
+    if value == "*" || value.starts_with('"') {
+        return None;
+    }
+    let plain = value.split_once("://").map_or(value, |(_, rest)| rest);
+    let plain = plain.trim_start_matches(['*', '@', '<', '.']).trim_end_matches(['/', '>']);
+    let is_name = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
+    let message = format!("`{upper}` is `{value}`, which is not the name of a domain");
+    let help =
+        if is_name(plain) { format!("write `{plain}`") } else { "write one name, as in `example.org`".to_owned() };
+    (!is_name(value)).then_some((Severity::Error, message, help))
+}
 
 /// The user and the group of the daemons, as HTCondor's `uids.cpp` reads them.
 fn user_and_group(upper: &str, value: &str) -> Option<Problem> {
@@ -72,9 +101,14 @@ fn user_and_group(upper: &str, value: &str) -> Option<Problem> {
 
 /// A network interface: a name or an address, perhaps with `*`.
 fn interface(upper: &str, value: &str) -> Option<Problem> {
-    let (address, _) = value.split_once('/')?;
-    let message = format!("`{upper}` is `{value}`: an interface has no network mask");
-    Some((Severity::Error, message, format!("write the address, or a pattern such as `{}*`", stem(address))))
+    if let Some((address, _)) = value.split_once('/') {
+        let message = format!("`{upper}` is `{value}`: an interface has no network mask");
+        let help = format!("write the address, or a pattern such as `{}*`", stem(address));
+        return Some((Severity::Error, message, help));
+    }
+    let (address, port) = value.split_once(':').filter(|(address, _)| address.contains('.'))?;
+    let message = format!("`{upper}` is `{value}`: an interface has no port");
+    port.bytes().all(|byte| byte.is_ascii_digit()).then(|| (Severity::Error, message, format!("write `{address}`")))
 }
 
 /// An address without its last number.
@@ -93,6 +127,11 @@ fn host(upper: &str, value: &str) -> Option<Problem> {
         let message = format!("`{item}` in `{upper}` is not the name of a host");
         return Some((Severity::Error, message, "separate hosts with commas".to_owned()));
     }
+    if let Some(item) = items().find(|item| !is_host(item)) {
+        let message = format!("`{item}` in `{upper}` is not the name of a host");
+        let plain = item.trim_matches(['/', '<', '>', '@', '.', '*', '\\']);
+        return Some((Severity::Error, message, format!("write the name alone, as in `{plain}`")));
+    }
     // A name of a port, or a word in its place.
     let port =
         |item: &str| item.split_once(':').map(|(_, port)| port.split(['?', '/']).next().unwrap_or_default().to_owned());
@@ -107,8 +146,18 @@ fn host(upper: &str, value: &str) -> Option<Problem> {
     Some((Severity::Error, message, "write `host:9618`, or the name of the host alone".to_owned()))
 }
 
+/// Returns true for what may be the name or the address of a host. Quotes are reported as such.
+fn is_host(item: &str) -> bool {
+    let name = item.split('?').next().unwrap_or_default();
+    let is_sinful = item.starts_with('<') && item.contains(':');
+    is_sinful || item.contains('"') || !name.contains(['/', '\\', '<', '>', '*']) && !name.starts_with('@')
+}
+
 /// Hosts with ports, which the programs for high availability need.
 fn with_ports(upper: &str, value: &str) -> Option<Problem> {
+    if let Some(found) = host(upper, value) {
+        return Some(found);
+    }
     let items = value.split([',', ' ', '\t']).filter(|item| !item.is_empty());
     let item = items.into_iter().find(|item| !item.contains(':'))?;
     let message = format!("`{item}` in `{upper}` has no port, and the daemon ends with an error");
@@ -246,9 +295,10 @@ fn mode(upper: &str, value: &str) -> Option<Problem> {
 
 /// A switch of a cron job, as `CronParamBase::Lookup` in HTCondor's `cron_param.cpp` reads it: by its first letter.
 fn cron_truth(upper: &str, value: &str) -> Option<Problem> {
-    let meant = ["YES", "Y", "ON", "1"].iter().any(|word| word.eq_ignore_ascii_case(value));
+    let off = ["OFF", "DISABLED"].iter().any(|word| word.eq_ignore_ascii_case(value));
+    let is_known = off || value.starts_with(['t', 'T', 'f', 'F', 'n', 'N', '0']);
     let message = || format!("`{upper}` is `{value}`, and is read as false");
-    meant.then(|| (Severity::Error, message(), "write `true`".to_owned()))
+    (!is_known).then(|| (Severity::Error, message(), "write `true`".to_owned()))
 }
 
 /// The bounds of ranges of ports.
@@ -300,6 +350,15 @@ fn odd_entry(upper: &str, item: &str) -> Option<Problem> {
         let other = if front == "ALLOW" { "DENY" } else { "ALLOW" };
         let message = format!("`{item}` in `{upper}` matches no host: there is no negation");
         return problem(message, &format!("write `{other}_{level} = {host}`"));
+    }
+    if let Some(sign) = item.chars().find(|sign| "\"\\<>{}%".contains(*sign)) {
+        let message = format!("`{item}` in `{upper}` matches no host: `{sign}` is a part of the name");
+        let plain = item.trim_matches(['"', '<', '>', '{', '}']).replace('\\', "/").replace('%', "*");
+        return problem(message, &format!("write `{plain}`"));
+    }
+    if ["and", "or", "not", "except"].iter().any(|word| word.eq_ignore_ascii_case(item)) {
+        let message = format!("`{item}` in `{upper}` is an entry of its own, which matches no host");
+        return problem(message, "separate entries with commas; `DENY_…` takes hosts out of `ALLOW_…`");
     }
     if item == "/" {
         let message =
