@@ -444,10 +444,16 @@ impl Reading {
     /// Tests whether a name has a value in some case.
     fn may_have(&self, name: &str) -> bool {
         self.values.get(name).is_some_and(|all| all.iter().any(|(value, _)| !value.is_empty()))
+            || self.is_of_items(name)
     }
 
     fn has(&self, names: &[&str]) -> bool {
-        self.value(names).is_some()
+        self.value(names).is_some() || names.iter().any(|name| self.is_of_items(name))
+    }
+
+    /// Tests whether the items of the queue statement set a command.
+    fn is_of_items(&self, name: &str) -> bool {
+        self.queued.as_ref().is_some_and(|(_, names)| names.iter().any(|one| one.eq_ignore_ascii_case(name)))
     }
 
     /// Reports the parts that the whole file lacks or contradicts.

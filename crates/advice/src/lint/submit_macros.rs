@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use super::commands::is_command;
 use super::near_names::NearNames;
 use super::refusals::{Reading, Refused, error};
-use super::submit_odd::odd_function;
+use super::submit_odd::{is_for_shell, odd_function};
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
 use classmate::{Diagnostic, Span};
@@ -145,9 +145,8 @@ impl<'r> Macros<'r> {
         for (command, all) in self.reading.values.iter().filter(|(name, _)| is_command(name)) {
             for (text, at) in all.iter().filter(|(_, at)| Some(*at) != queue) {
                 // A shell reads its own variables.
-                let is_of_shell = text.contains(['\'', '\\'])
-                    || text.split_whitespace().any(|word| matches!(word.trim_matches('"'), "-c" | "-lc" | "-e"))
-                    || matches!(command.as_str(), "environment" | "env" | "environment2");
+                let is_of_shell =
+                    is_for_shell(text) || matches!(command.as_str(), "environment" | "env" | "environment2");
                 let other = other_notation(text, &is_own).filter(|_| !is_of_shell);
                 let Some(((shown, name), statement)) = other.and_then(|one| Some((one, statements.get(*at)?))) else {
                     continue;

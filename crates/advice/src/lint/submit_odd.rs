@@ -249,38 +249,28 @@ fn function_fault(name: &str, parts: &[&str]) -> Option<(&'static str, &'static 
     }
 }
 
+/// Commands that are the name of one file or folder.
+const FILES: [&str; 10] = [
+    "executable",
+    "input",
+    "output",
+    "error",
+    "log",
+    "initialdir",
+    "initial_dir",
+    "x509userproxy",
+    "aws_access_key_id_file",
+    "aws_secret_access_key_file",
+];
+
 /// The name of a file in quotes, which are a part of it.
 fn quoted_path(name: &str, value: &str) -> Option<(String, String)> {
-    const FILES: [&str; 10] = [
-        "executable",
-        "input",
-        "output",
-        "error",
-        "log",
-        "initialdir",
-        "initial_dir",
-        "x509userproxy",
-        "aws_access_key_id_file",
-        "aws_secret_access_key_file",
-    ];
     let inner = value.strip_prefix('"')?.strip_suffix('"').filter(|_| FILES.contains(&name))?;
     Some((format!("the quotes are a part of the name in `{name}`"), format!("write `{name} = {inner}`")))
 }
 
 /// The name of a file with the `~` of a shell, and several names without commas.
 fn odd_path(name: &str, value: &str) -> Option<(String, String)> {
-    const FILES: [&str; 10] = [
-        "executable",
-        "input",
-        "output",
-        "error",
-        "log",
-        "initialdir",
-        "initial_dir",
-        "x509userproxy",
-        "aws_access_key_id_file",
-        "aws_secret_access_key_file",
-    ];
     let is_list = matches!(name, "transfer_input_files" | "transfer_output_files");
     if !is_list && !FILES.contains(&name) {
         return None;
@@ -413,15 +403,19 @@ fn whole_in_quotes(name: &str, value: &str) -> Option<(String, String)> {
     NAMES.contains(&name).then(|| (message, format!("write `{name} = {help}`")))
 }
 
+/// Tests whether a value calls a shell, or is quoted for one: what looks like a part of a command line is meant.
+pub(super) fn is_for_shell(value: &str) -> bool {
+    let is_option = |word: &str| matches!(word.trim_matches('"'), "-c" | "-lc" | "-e");
+    value.contains(['\'', '\\']) || value.split_whitespace().any(is_option)
+}
+
 /// Parts of a command line in the arguments, which no shell reads: `> out.txt`, `| sort`, `# comment`.
 fn of_command_line(name: &str, value: &str) -> Option<(String, String)> {
     const SIGNS: [&str; 9] = [">", ">>", "<", "|", "||", "&&", "2>", "2>&1", "&>"];
-    // Who calls a shell, or writes quotes, means it.
-    let words: Vec<&str> = value.trim_matches('"').split_whitespace().collect();
-    let is_meant = value.contains(['\'', '\\']) || words.iter().any(|word| matches!(*word, "-c" | "-lc" | "-e"));
-    if !matches!(name, "arguments" | "args") || is_meant {
+    if !matches!(name, "arguments" | "args") || is_for_shell(value) {
         return None;
     }
+    let words: Vec<&str> = value.trim_matches('"').split_whitespace().collect();
     let message = |part: &str| format!("`{part}` is an argument: a shell does not read it");
     if value.matches('`').count() == 2 {
         let part = &value[value.find('`')?..=value.rfind('`')?];

@@ -384,8 +384,9 @@ impl Checker<'_> {
                     ExpandError::References | ExpandError::Length => REFERENCE_BYTES * MAX_STEPS,
                     _ => definition.raw.len(),
                 };
-                // What refers to a circle from outside has the fault of its variables.
+                // A macro that refers to a circle from outside has the fault of its variables.
                 if let ExpandError::Circle(names) = &error
+                    && !is_variable(self.config.bare(name))
                     && !names.iter().any(|one| one.as_bytes().eq_ignore_ascii_case(name))
                 {
                     return None;
@@ -1021,6 +1022,7 @@ mod tests {
             ]
         );
         assert_eq!(found("A = $(B)\nB = $(A)\nC = $(A)").len(), 2);
+        assert_eq!(found("A = $(B)\nB = $(A)\nSTART = $(A)").len(), 3);
     }
 
     #[test]
