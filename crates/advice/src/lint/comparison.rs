@@ -7,6 +7,7 @@ use super::units::meant_amount;
 use classmate::internal::analysis::compare::compare;
 use classmate::internal::analysis::evaluate::{Analysis, OPEN, unknown};
 use classmate::internal::analysis::values::{Truths, Values};
+use classmate::internal::builtin::near;
 use classmate::internal::syntax::expr::{Node, NodeId, Tree};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
@@ -537,6 +538,11 @@ fn of_values(measured: &Measured, op: BinaryOp, value: &Value, span: Span) -> Op
             let help = format!("write `{shown} {} \"{}\"`", op.symbol(), text.replace(' ', ""));
             (format!("`OpSysAndVer` has no blanks, as in `AlmaLinux9`: this is {always}"), help)
         }
+        None if fact.name == "OpSysAndVer" && misspelled_system(fact, &text).is_some() => {
+            let meant = misspelled_system(fact, &text).unwrap_or_default();
+            let help = format!("write `{shown} {} \"{meant}\"`", op.symbol());
+            (format!("`OpSysAndVer` is never `{text}`: this is {always}"), help)
+        }
         None if !fact.closed || text.is_empty() => return None,
         // The usual way to refer to an attribute, so that `condor_submit` adds no condition on it.
         None if always == "always true" && text.eq_ignore_ascii_case("dummy") => return None,
@@ -549,6 +555,21 @@ fn of_values(measured: &Measured, op: BinaryOp, value: &Value, span: Span) -> Op
         }
     };
     Some(Diagnostic::warning(message, span).help(help).code("impossible-value"))
+}
+
+/// The name and release of a system, with the name that one of a slip means: `AlmaLinux9` for `AlmaLinx9`.
+fn misspelled_system(fact: &Fact, text: &str) -> Option<String> {
+    const MORE: [&str; 3] = ["Fedora", "RedHat", "openSUSE"];
+    let end = text.find(|sign: char| !sign.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (name, release) = text.split_at(end);
+    let names = fact.values.iter().map(|value| value.trim_end_matches(|sign: char| sign.is_ascii_digit())).chain(MORE);
+    let is_slip = |known: &&str| {
+        !known.eq_ignore_ascii_case(name) && near::distance(name.as_bytes(), known.as_bytes(), 1).is_some()
+    };
+    let is_release = !release.is_empty() && release.bytes().all(|byte| byte.is_ascii_digit());
+    let is_known = names.clone().any(|known| known.eq_ignore_ascii_case(name));
+    let meant = names.filter(|_| name.len() >= 5 && is_release && !is_known).find(is_slip)?;
+    Some(format!("{meant}{release}"))
 }
 
 /// Names in a row, at most six.

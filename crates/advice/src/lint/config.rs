@@ -115,6 +115,16 @@ fn is_default_request(name: &[u8], text: &[u8]) -> bool {
     is_request && is_amount(&String::from_utf8_lossy(text.trim_ascii()))
 }
 
+/// `SET MaxJobs 100` in a route: the job router reads a macro of that name, and not an attribute of jobs.
+fn set_for_router(knob: &[u8], raw: &[u8], at: Range<usize>, value: &[u8]) -> Option<Diagnostic> {
+    const OF_ROUTER: [&str; 2] = ["MaxIdleJobs", "MaxJobs"];
+    let name = OF_ROUTER.iter().find(|name| name.as_bytes().eq_ignore_ascii_case(&raw[at.clone()]))?;
+    let is_route = knob.to_ascii_uppercase().starts_with(b"JOB_ROUTER_ROUTE_");
+    let message = format!("this sets an attribute of the jobs: the job router reads the macro `{name}`");
+    let help = format!("write `{name} = {}`", String::from_utf8_lossy(value));
+    is_route.then(|| Diagnostic::warning(message, Span::new(at.start, at.end)).help(help).code("odd-line"))
+}
+
 fn shown_name(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }
@@ -345,6 +355,12 @@ impl<'c> Linter<'c> {
                     TransformPart::Invalid(found) => self.found(name, &map, (definition.raw, 0), found),
                     TransformPart::Expression { place, role, alone, attribute } => {
                         let text = &definition.raw[place.clone()];
+                        if let Some(found) =
+                            attribute.clone().and_then(|at| set_for_router(bare, definition.raw, at, text))
+                        {
+                            self.found(name, &map, (definition.raw, 0), found);
+                            continue;
+                        }
                         let attribute = attribute.map(|place| Name::new(&definition.raw[place]));
                         for found in self.of_transform(bare, text, (role, alone), attribute) {
                             self.found(name, &map, (text, place.start), found);

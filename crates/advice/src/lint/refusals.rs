@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::commands::{is_command, needs};
 use super::submit_macros::Macros;
 use super::submit_odd::{odd_value, of_shell};
-use super::submit_values::{bad_value, grid_fault};
+use super::submit_values::{bad_value, grid_fault, is_size_unit};
 use crate::submit::queue::{ItemKind, ItemList, QueueStatement, number};
 use crate::submit::statements::{appended, is_name, queue_arguments};
 use classmate::internal::diagnostic::Severity;
@@ -611,9 +611,10 @@ impl Reading {
             }
         }
         if let Some((value, at)) = self.value(&["vm_memory"]).filter(is_plain).cloned()
-            && value.parse::<f64>().is_ok_and(|memory| memory <= 0.0)
+            && (value.parse::<f64>().is_ok_and(|memory| memory <= 0.0) || has_other_unit(&value))
         {
-            let message = format!("`vm_memory` is `{value}`: expected a number of MiB");
+            let message =
+                format!("`vm_memory` is `{value}`: expected a number of MiB, or one with a unit such as `GB`");
             self.found.push((at, error(message, &statements[at], "write `vm_memory = 512`")));
         }
         let streams = ["input", "output", "error"].into_iter().find_map(|name| Some((name, self.value(&[name])?.1)));
@@ -979,4 +980,12 @@ fn queue_fault(arguments: &str) -> Option<(String, &'static str)> {
     }
     let is_open = queue.count.contains('$') || queue.list == ItemList::None && arguments.contains('$');
     (!is_open && queue.jobs().is_none()).then(|| (format!("`{}` is not a number of jobs", queue.count), help))
+}
+
+/// Tests whether a number has a word behind it that is not a unit of sizes: `2 megs`.
+fn has_other_unit(value: &str) -> bool {
+    let word = value.trim_start_matches(|sign: char| sign.is_ascii_digit() || sign == '.');
+    let letters = word.trim_start();
+    let is_word = !letters.is_empty() && letters.bytes().all(|byte| byte.is_ascii_alphabetic());
+    word.len() < value.len() && is_word && !is_size_unit(letters)
 }

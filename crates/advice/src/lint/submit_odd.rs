@@ -2,6 +2,7 @@
 //!
 //! In: a command and its value. Out: a message and a help, for findings of the rule `odd-command`.
 
+use super::attributes::{is_known, misspelled_attribute, only_in};
 use super::rules::truth_of;
 use crate::submit::queue::number;
 use classmate::internal::builtin::near;
@@ -22,8 +23,11 @@ fn other_notation(name: &str, value: &str) -> Option<(String, String)> {
         let rest = &value[at + 1..];
         // Two signs refer to the slot, which has no such attribute.
         if let Some(inner) = rest.strip_prefix("$(").filter(|_| sign == "$") {
-            let word = &inner[..inner.find(')')?];
+            let word = &inner[..inner.find([')', ':'])?];
             let message = format!("`$$({word})` is an attribute of the slot, and slots have no `{word}`");
+            if let Some(meant) = misspelled_of_slot(word) {
+                return Some((message, format!("did you mean `$$({meant})`?")));
+            }
             return is_name(word).then(|| (message, format!("write `$({word})`")));
         }
         let (open, close) = match rest.chars().next()? {
@@ -40,6 +44,21 @@ fn other_notation(name: &str, value: &str) -> Option<(String, String)> {
         let word = Some(&inner[..end]).filter(|word| is_written && is_name(word))?;
         let shown = &value[at..at + 1 + open + end + close.len()];
         Some((format!("`{shown}` is not a macro, and is not expanded"), format!("write `$({word})`")))
+    })
+}
+
+/// The attribute of slots that a name misspells.
+fn misspelled_of_slot(word: &str) -> Option<&'static str> {
+    /// Those that jobs refer to most.
+    const USUAL: [&str; 6] = ["Machine", "Memory", "OpSysAndVer", "OpSysMajorVer", "TotalCpus", "TotalMemory"];
+    let lower = word.to_ascii_lowercase();
+    if is_known(lower.as_bytes()) || OF_JOBS.contains(&lower.as_str()) {
+        return None;
+    }
+    let usual = Some(word).filter(|word| word.len() >= 5);
+    usual.and_then(|word| near::closest_within(1, word.as_bytes(), USUAL)).or_else(|| {
+        misspelled_attribute(lower.as_bytes())
+            .filter(|meant| only_in(meant.to_ascii_lowercase().as_bytes()) == Some("slot"))
     })
 }
 
@@ -411,6 +430,11 @@ pub(super) fn is_for_shell(value: &str) -> bool {
 
 /// Parts of a command line in the arguments, which no shell reads: `> out.txt`, `| sort`, `# comment`.
 fn of_command_line(name: &str, value: &str) -> Option<(String, String)> {
+    /// Commands that often follow another one.
+    const COMMANDS: [&str; 20] = [
+        "bash", "cat", "cd", "chmod", "cp", "echo", "export", "gzip", "ls", "mkdir", "mv", "python", "python3", "rm",
+        "sh", "sleep", "source", "sort", "tar", "touch",
+    ];
     const SIGNS: [&str; 9] = [">", ">>", "<", "|", "||", "&&", "2>", "2>&1", "&>"];
     if !matches!(name, "arguments" | "args") || is_for_shell(value) {
         return None;
@@ -423,6 +447,15 @@ fn of_command_line(name: &str, value: &str) -> Option<(String, String)> {
     }
     if let Some(at) = words.iter().position(|word| *word == "#").filter(|at| at + 1 < words.len()) {
         let help = "comments have lines of their own".to_owned();
+        return Some((message(&words[at..].join(" ")), help));
+    }
+    // A `;` behind an argument, and a command of a shell.
+    let next_command = |at: usize| {
+        let word = if words[at].ends_with(';') { words.get(at + 1) } else { None };
+        word.is_some_and(|next| next.starts_with("./") || COMMANDS.contains(next))
+    };
+    if let Some(at) = (0..words.len()).find(|at| next_command(*at)) {
+        let help = "write a script with the command line, and make it the `executable`".to_owned();
         return Some((message(&words[at..].join(" ")), help));
     }
     // A sign between numbers compares them.

@@ -71,7 +71,7 @@ pub(crate) fn parts(raw: &[u8]) -> Vec<TransformPart> {
         return Vec::new();
     }
     let refers = memchr::memmem::find(&raw.to_ascii_uppercase(), b"$(REQUIREMENTS").is_some();
-    let mut found: Vec<TransformPart> = without_end(raw).into_iter().collect();
+    let mut found: Vec<TransformPart> = without_end(raw).into_iter().chain(replaced_conditions(raw)).collect();
     let mut start = 0;
     for line in raw.split(|byte| *byte == b'\n') {
         found.extend(no_condition(line, start).filter(|_| !refers).or_else(|| part(line, start)));
@@ -215,10 +215,31 @@ fn without_end(raw: &[u8]) -> Option<TransformPart> {
     open.pop().map(|span| TransformPart::Invalid(finding(span)))
 }
 
+/// Conditions that a later one replaces: HTCondor reads `REQUIREMENTS` before the commands, and keeps the last one.
+fn replaced_conditions(raw: &[u8]) -> Vec<TransformPart> {
+    let (mut conditions, mut start) = (Vec::new(), 0);
+    for line in raw.split(|byte| *byte == b'\n') {
+        let mut words = Words { line, at: 0 };
+        let word = words.next().filter(|word| line[word.clone()].eq_ignore_ascii_case(b"REQUIREMENTS"));
+        if let Some(word) = word.filter(|_| !words.rest().is_empty() && !line[words.rest()].starts_with(b"=")) {
+            conditions.push(Span::new(start + word.start, start + word.end));
+        }
+        start += line.len() + 1;
+    }
+    conditions.pop();
+    let help = "write one condition, with `&&` or `||` between the two";
+    let message = "this condition has no effect: a later `REQUIREMENTS` replaces it";
+    let finding = |span| Diagnostic::warning(message, span).help(help).code("odd-line");
+    conditions.into_iter().map(|span| TransformPart::Invalid(finding(span))).collect()
+}
+
 /// The error in `/pattern/`; `None` for a valid one, and for plain names.
 fn pattern(text: &[u8]) -> Option<String> {
     let body = text.strip_prefix(b"/")?;
-    let end = memchr::memrchr(b'/', body)?;
+    // A macro may have the end.
+    let Some(end) = memchr::memrchr(b'/', body) else {
+        return (!body.contains(&b'$')).then(|| "it has no `/` at its end".to_owned());
+    };
     pcre::compile(&String::from_utf8_lossy(&body[..end]), Options::default(), false)
         .err()
         .map(|error| error.to_string())

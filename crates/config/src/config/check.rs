@@ -621,7 +621,13 @@ impl Checker<'_> {
                     self.found.push(warning.help(format!("a share of the pool is `GROUP_QUOTA_DYNAMIC_{group}`")));
                 }
                 // The same code that reads the knob says whether it can.
-                let Err(error) = self.typed(knob.kind, &shown_name, text, definition) else { return };
+                let Err(error) = self.typed(knob.kind, &shown_name, text, definition) else {
+                    let odd = types::odd_integer(knob.kind, &shown_name.to_ascii_uppercase(), &shown(value));
+                    self.found.extend(odd.map(|(severity, message, help)| {
+                        definition.value_problem(severity, message).code("bad-value").help(help)
+                    }));
+                    return;
+                };
                 // Other files may define a macro that these do not; some numbers are computed in an ad.
                 if !self.config.undefined(definition).is_empty() {
                     return;

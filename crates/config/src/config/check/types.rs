@@ -36,6 +36,19 @@ const METHODS: [&str; 14] = [
     "MUNGE",
 ];
 
+/// The ends of the names of variables that are numbers of seconds.
+const IN_SECONDS: [&str; 9] = [
+    "_INTERVAL",
+    "_TIMEOUT",
+    "_LIFETIME",
+    "_DURATION",
+    "_DELAY",
+    "_HALFLIFE",
+    "_WORKLIFE",
+    "RETIREMENTTIME",
+    "VACATETIME",
+];
+
 const CIPHERS: [&str; 5] = ["AES", "BLOWFISH", "3DES", "TRIPLEDES", "AESGCM"];
 
 /// Variables whose quotes would be a part of the value: names of hosts, domains and folders.
@@ -161,7 +174,7 @@ impl Checker<'_> {
                         self.found
                             .push(definition.value_problem(Severity::Warning, found.0).code(found.2).help(found.1));
                     }
-                    word.and_then(|rule| rule(&upper, &value))
+                    word.and_then(|rule| rule(&upper, &value)).or_else(|| odd_integer(kind, &upper, &value))
                 }
                 Err(error) => {
                     let help = "a daemon that reads it ends with an error";
@@ -183,7 +196,7 @@ impl Checker<'_> {
             }
             None if is_program(&upper) => {
                 let found = quoted(&upper, &value).filter(|_| unquoted);
-                found.or_else(|| with_arguments(&upper, &value))
+                found.or_else(|| with_arguments(&upper, &value)).or_else(|| self.relative_program(&upper, &value))
             }
             None => quoted(&upper, &value).or_else(|| two_folders(&upper, &value)),
         };
@@ -191,6 +204,20 @@ impl Checker<'_> {
         if let Some((severity, message, help)) = problem {
             self.found.push(definition.value_problem(severity, message).code("bad-value").help(help));
         }
+    }
+
+    /// A program whose path begins in the folder where the daemon happens to be.
+    fn relative_program(&self, upper: &str, value: &str) -> Option<Problem> {
+        let (_, rest) = value.split_once('/')?;
+        let begins = value.starts_with(|sign: char| sign.is_ascii_alphanumeric() || sign == '.');
+        let is_plain = !value.contains([':', '\\', '$', ' ']) && !rest.is_empty();
+        // A cron job may have a folder of its own.
+        let folder = upper.strip_suffix("_EXECUTABLE").map(|front| format!("{front}_CWD"));
+        let has_folder = folder.is_some_and(|folder| self.config.definition(folder.as_bytes()).is_some());
+        let message = format!("`{upper}` is `{value}`, which is not a whole path");
+        let help = "write the whole path, as in `$(LIBEXEC)/program`".to_owned();
+        let is_odd = begins && is_plain && !has_folder && !upper.ends_with("_KEYWORD");
+        is_odd.then_some((Severity::Warning, message, help))
     }
 
     /// The fault of a number that refers to macros without `$( )`: numbers are computed without an ad.
@@ -231,23 +258,12 @@ impl Checker<'_> {
 
     /// Reports a time in seconds that is a product of days, hours and minutes: `7 * 24 * 60`.
     pub(super) fn minutes(&mut self, definition: &Definition<'_>) {
-        const ENDS: [&str; 9] = [
-            "_INTERVAL",
-            "_TIMEOUT",
-            "_LIFETIME",
-            "_DURATION",
-            "_DELAY",
-            "_HALFLIFE",
-            "_WORKLIFE",
-            "RETIREMENTTIME",
-            "VACATETIME",
-        ];
         if memchr::memchr(b'*', definition.raw).is_none() {
             return;
         }
         let upper = String::from_utf8_lossy(own_name(definition.name)).to_ascii_uppercase();
         let value = shown(definition.raw.trim_ascii());
-        let meant = seconds_of_days(&value).filter(|_| ENDS.iter().any(|end| upper.ends_with(end)));
+        let meant = seconds_of_days(&value).filter(|_| IN_SECONDS.iter().any(|end| upper.ends_with(end)));
         let Some(meant) = meant.filter(|_| is_variable(upper.as_bytes()) || upper == "MACHINEMAXVACATETIME") else {
             return;
         };
@@ -358,6 +374,28 @@ fn of_security(upper: &str, value: &str) -> Option<Problem> {
     };
     let message = format!("`{upper}` is `{value}`, which is read as `{read}` by its first letter");
     Some((Severity::Warning, message, help))
+}
+
+/// The fault of an integer that its type does not exclude: one beyond 32 bits, with which daemons end (`param_integer` in HTCondor's
+/// `condor_config.cpp`), or a negative time, size or limit. -1 often stands for none.
+pub(super) fn odd_integer(kind: KnobKind, upper: &str, value: &str) -> Option<Problem> {
+    /// Parts of the names of variables that may be read with 64 bits.
+    const LONG: [&str; 9] =
+        ["_SIZE", "MEMORY", "DISK", "_LOG", "BYTES_", "_EXPIRE_ADS", "LIBRARIAN_", "PREEN_", "ANNEX_"];
+    let KnobKind::Integer(least, _) = kind else { return None };
+    let number: i64 = value.parse().ok()?;
+    if i32::try_from(number).is_err() && !LONG.iter().any(|part| upper.contains(part)) {
+        let message = format!("`{upper}` is `{value}`, and is read as an integer of 32 bits");
+        let help = format!("write a number up to {}: a daemon that reads it ends with an error", i32::MAX);
+        return Some((Severity::Error, message, help));
+    }
+    // An age below 0 is a usual way to write that a claim has no limit.
+    let is_time =
+        upper.ends_with("_PERIOD") || IN_SECONDS.iter().any(|end| upper.ends_with(end) && *end != "_WORKLIFE");
+    let is_amount = upper.starts_with("MAX_") || upper.contains("_MAX_") || upper.ends_with("_SIZE");
+    let message = format!("`{upper}` is `{value}`: a time, a size or a limit is not negative");
+    let is_odd = least == i64::MIN && number < -1 && (is_time || is_amount);
+    is_odd.then(|| (Severity::Warning, message, format!("write `{}`", number.unsigned_abs())))
 }
 
 /// The resources of machines that a configuration defines, as it spells them.
