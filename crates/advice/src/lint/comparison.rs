@@ -538,12 +538,10 @@ fn of_values(measured: &Measured, op: BinaryOp, value: &Value, span: Span) -> Op
             let help = format!("write `{shown} {} \"{}\"`", op.symbol(), text.replace(' ', ""));
             (format!("`OpSysAndVer` has no blanks, as in `AlmaLinux9`: this is {always}"), help)
         }
-        None if fact.name == "OpSysAndVer" && misspelled_system(fact, &text).is_some() => {
-            let meant = misspelled_system(fact, &text).unwrap_or_default();
-            let help = format!("write `{shown} {} \"{meant}\"`", op.symbol());
-            (format!("`OpSysAndVer` is never `{text}`: this is {always}"), help)
+        None if !fact.closed || text.is_empty() => {
+            let help = format!("write `{shown} {} \"{}\"`", op.symbol(), misspelled_system(fact, &text)?);
+            (format!("`{}` is never `{text}`: this is {always}", fact.name), help)
         }
-        None if !fact.closed || text.is_empty() => return None,
         // The usual way to refer to an attribute, so that `condor_submit` adds no condition on it.
         None if always == "always true" && text.eq_ignore_ascii_case("dummy") => return None,
         None => {
@@ -557,9 +555,12 @@ fn of_values(measured: &Measured, op: BinaryOp, value: &Value, span: Span) -> Op
     Some(Diagnostic::warning(message, span).help(help).code("impossible-value"))
 }
 
-/// The name and release of a system, with the name that one of a slip means: `AlmaLinux9` for `AlmaLinx9`.
+/// The value of `OpSysAndVer`, a name and a release, that one with a slip in the name means: `AlmaLinux9` for `AlmaLinx9`.
 fn misspelled_system(fact: &Fact, text: &str) -> Option<String> {
     const MORE: [&str; 3] = ["Fedora", "RedHat", "openSUSE"];
+    if fact.name != "OpSysAndVer" {
+        return None;
+    }
     let end = text.find(|sign: char| !sign.is_ascii_alphabetic()).unwrap_or(text.len());
     let (name, release) = text.split_at(end);
     let names = fact.values.iter().map(|value| value.trim_end_matches(|sign: char| sign.is_ascii_digit())).chain(MORE);

@@ -7,7 +7,7 @@ mod policies;
 #[cfg(test)]
 mod tests;
 
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, LazyCell, OnceCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::rc::Rc;
@@ -742,6 +742,7 @@ impl<'c> Linter<'c> {
         let config = self.config;
         for source in config.sources() {
             let mut last: BTreeMap<Vec<u8>, Assigned> = BTreeMap::new();
+            let statements = LazyCell::new(|| statements(&source.text));
             for one in assigned(source) {
                 let upper = one.name.to_ascii_uppercase();
                 self.not_continued(&one);
@@ -758,7 +759,7 @@ impl<'c> Linter<'c> {
                 // A statement in between may have used a macro of the file's own.
                 let known = bare(&upper);
                 let is_knob = is_variable(known) || role(known).is_some() || config.built_in(known).is_some();
-                if !is_knob && is_in_statement(&source.text, &upper) {
+                if !is_knob && memchr::memmem::find(&statements, &upper).is_some() {
                     continue;
                 }
                 let name = String::from_utf8_lossy(&first.name).into_owned();
@@ -814,13 +815,14 @@ impl<'c> Linter<'c> {
     }
 }
 
-/// Tests whether an `if`, `include` or `use` of a text has a name (upper case).
-fn is_in_statement(text: &[u8], name: &[u8]) -> bool {
-    text.split(|byte| *byte == b'\n').any(|line| {
-        let upper = line.trim_ascii_start().to_ascii_uppercase();
-        let is_statement = [&b"IF"[..], b"ELIF", b"INCLUDE", b"USE", b"@"].iter().any(|word| upper.starts_with(word));
-        is_statement && memchr::memmem::find(&upper, name).is_some()
-    })
+/// The lines of a text with `if`, `include` and `use`, in upper case.
+fn statements(text: &[u8]) -> Vec<u8> {
+    const WORDS: [&[u8]; 5] = [b"IF", b"ELIF", b"INCLUDE", b"USE", b"@"];
+    let begins =
+        |line: &[u8], word: &[u8]| line.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
+    let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_start);
+    let lines: Vec<&[u8]> = lines.filter(|line| WORDS.iter().any(|word| begins(line, word))).collect();
+    lines.join(&b'\n').to_ascii_uppercase()
 }
 
 /// The effect of a policy that does not parse, where it is known.

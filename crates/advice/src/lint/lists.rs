@@ -187,20 +187,13 @@ impl<'c> Lists<'c> {
 
     /// Items of other lists of names: quotes, brackets and `;` are a part of them. Those of slots and of jobs are attributes.
     fn names(&self, found: &mut Found) {
-        const OTHERS: [&str; 6] = [
-            "DAEMON_LIST",
-            "DOCKER_MOUNT_VOLUMES",
-            "DOCKER_VOLUMES",
-            "STARTD_JOB_ATTRS",
-            "STARTD_PARTITIONABLE_SLOT_ATTRS",
-            "STARTD_SLOT_ATTRS",
-        ];
+        const ATTRIBUTES: [&str; 3] = ["STARTD_JOB_ATTRS", "STARTD_PARTITIONABLE_SLOT_ATTRS", "STARTD_SLOT_ATTRS"];
+        const OTHERS: [&str; 3] = ["DAEMON_LIST", "DOCKER_MOUNT_VOLUMES", "DOCKER_VOLUMES"];
         const ENDS: [&str; 3] = ["_NAMES", "_JOBLIST", "_ATTRS"];
         let is_named = |name: &str| {
             let is_list = ENDS.iter().any(|end| name.ends_with(end)) || name.starts_with("SETTABLE_ATTRS_");
-            OTHERS.contains(&name) || is_list && is_variable(name.as_bytes())
+            OTHERS.contains(&name) || ATTRIBUTES.contains(&name) || is_list && is_variable(name.as_bytes())
         };
-        let attributes = ["STARTD_JOB_ATTRS", "STARTD_PARTITIONABLE_SLOT_ATTRS", "STARTD_SLOT_ATTRS"];
         for definition in self.written(is_named) {
             let upper = shown(bare(definition.name)).to_ascii_uppercase();
             if found.iter().any(|(_, name)| name.eq_ignore_ascii_case(&shown(definition.name))) {
@@ -221,7 +214,7 @@ impl<'c> Lists<'c> {
                 let meant = misspelled_attribute(&lower).filter(|_| !is_known(&lower))?;
                 (!is_there(&item.to_ascii_uppercase())).then_some(meant)
             };
-            let mut own = items.iter().filter(|_| attributes.contains(&&*upper));
+            let mut own = items.iter().filter(|_| ATTRIBUTES.contains(&&*upper));
             let Some((item, meant)) = own.find_map(|item| Some((item, slip(item)?))) else { continue };
             let message = format!("HTCondor does not know an attribute `{}`", shown(item));
             let warning = problem(&definition, message).code("unknown-attribute").did_you_mean(Some(meant));

@@ -435,6 +435,7 @@ fn of_command_line(name: &str, value: &str) -> Option<(String, String)> {
         "bash", "cat", "cd", "chmod", "cp", "echo", "export", "gzip", "ls", "mkdir", "mv", "python", "python3", "rm",
         "sh", "sleep", "source", "sort", "tar", "touch",
     ];
+    const SCRIPT: &str = "write a script with the command line, and make it the `executable`";
     const SIGNS: [&str; 9] = [">", ">>", "<", "|", "||", "&&", "2>", "2>&1", "&>"];
     if !matches!(name, "arguments" | "args") || is_for_shell(value) {
         return None;
@@ -455,8 +456,7 @@ fn of_command_line(name: &str, value: &str) -> Option<(String, String)> {
         word.is_some_and(|next| next.starts_with("./") || COMMANDS.contains(next))
     };
     if let Some(at) = (0..words.len()).find(|at| next_command(*at)) {
-        let help = "write a script with the command line, and make it the `executable`".to_owned();
-        return Some((message(&words[at..].join(" ")), help));
+        return Some((message(&words[at..].join(" ")), SCRIPT.to_owned()));
     }
     // A sign between numbers compares them.
     let is_file = |at: usize| words.get(at + 1).is_none_or(|next| next.parse::<f64>().is_err());
@@ -465,7 +465,7 @@ fn of_command_line(name: &str, value: &str) -> Option<(String, String)> {
         (">" | ">>" | "&>", Some(file)) => format!("write `output = {file}`"),
         ("2>", Some(file)) => format!("write `error = {file}`"),
         ("<", Some(file)) => format!("write `input = {file}`"),
-        _ => "write a script with the command line, and make it the `executable`".to_owned(),
+        _ => SCRIPT.to_owned(),
     };
     Some((message(&words[at..].join(" ")), help))
 }
