@@ -24,7 +24,7 @@ use crate::pool::{PoolSize, Slot};
 use crate::priority::ranking::ServiceOrder;
 use crate::priority::{Opening, PriorityPolicy, Standing, Waiting};
 use crate::queue::autocluster::{self, KnownParts};
-use crate::queue::job::KnownTraits;
+use crate::queue::job::{JobAd, KnownTraits, Traits};
 use crate::queue::request::{JobsBehind, Queue, Queued, is_always_sent};
 use crate::queue::significant::{self, STANDING};
 use crate::queue::{Job, JobId, Submitter};
@@ -138,11 +138,50 @@ pub(crate) struct ChargedPool<'s> {
     pub(crate) known: Option<&'s mut KnownJobs>,
 }
 
-/// The properties of jobs that cycles with the same rules share.
+/// What cycles with the same rules find out about jobs, and share.
 #[derive(Debug, Default)]
 pub(crate) struct KnownJobs {
     traits: KnownTraits,
     parts: KnownParts,
+    order: KnownOrder,
+    /// The properties of each job of the snapshot, in its order, if they stay as they are.
+    pub(crate) lasting: Vec<Option<LastingView>>,
+}
+
+/// The number and the properties of a job that stay as they are.
+pub(crate) type LastingView = (JobId, Arc<Traits>);
+
+impl KnownJobs {
+    /// A job is added to those of the snapshot.
+    pub(crate) fn add(&mut self, ad: &ClassAd, domain: Option<&[u8]>, settings: &EvalOptions) {
+        self.lasting.push(self.traits.lasting(ad, domain, settings));
+    }
+
+    fn views<'a>(&mut self, ads: &'a [ClassAd], domain: Option<&[u8]>, settings: &EvalOptions) -> Vec<Job<'a>> {
+        let view = |(ad, known): (&'a ClassAd, &Option<LastingView>)| match known {
+            Some((id, traits)) => Some(Job { ad: JobAd::Read(ad), id: *id, traits: Arc::clone(traits) }),
+            None => self.traits.view(ad, domain, settings),
+        };
+        ads.iter().zip(&self.lasting).filter_map(view).collect()
+    }
+}
+
+/// The order in which a collector hands out submitters, as it was last computed.
+#[derive(Debug, Default)]
+struct KnownOrder {
+    /// Names and access points.
+    keys: Vec<(Text, Text)>,
+    order: Vec<usize>,
+}
+
+impl KnownOrder {
+    fn of(&mut self, keys: Vec<(Text, Text)>) -> &[usize] {
+        if self.keys != keys {
+            self.order = Submitter::collected_order(&keys);
+            self.keys = keys;
+        }
+        &self.order
+    }
 }
 
 impl<'s> PreparedPool<'s> {
@@ -479,10 +518,12 @@ fn queue<'s>(
 ) -> (Vec<Submitter>, Queue<'s>, usize) {
     let domain = rules.knobs.accountant.domain.as_deref();
     let jobs = match &mut known {
-        Some(known) => known.traits.views(&snapshot.jobs, domain, settings),
+        Some(known) => known.views(&snapshot.jobs, domain, settings),
         None => Job::all(&snapshot.jobs, domain, settings),
     };
-    let submitters = self::submitters(snapshot, &jobs, rules, settings);
+    let mut order = KnownOrder::default();
+    let order = known.as_mut().map_or(&mut order, |known| &mut known.order);
+    let submitters = self::submitters(snapshot, &jobs, rules, settings, order);
     let count = jobs.len();
     let jobs = single::candidates(jobs, policy);
     let significant = rules.significant(slots.iter().map(|slot| &slot.ad));
@@ -493,7 +534,13 @@ fn queue<'s>(
 }
 
 /// The submitters of the jobs of a snapshot, in the order in which the negotiator gets them.
-fn submitters(snapshot: &Snapshot, jobs: &[Job<'_>], rules: &Rules, settings: &EvalOptions) -> Vec<Submitter> {
+fn submitters(
+    snapshot: &Snapshot,
+    jobs: &[Job<'_>],
+    rules: &Rules,
+    settings: &EvalOptions,
+    known: &mut KnownOrder,
+) -> Vec<Submitter> {
     let takes_part =
         |ad: &ClassAd| rules.submitters.as_ref().is_none_or(|constraint| Scope::new(ad, settings).holds(constraint));
     let mut submitters: Vec<(Submitter, Option<Vec<i64>>)> = match &snapshot.submitters {
@@ -509,9 +556,9 @@ fn submitters(snapshot: &Snapshot, jobs: &[Job<'_>], rules: &Rules, settings: &E
         None => {
             let made = Submitter::of_jobs(jobs, settings);
             let key = |one: &Submitter| (one.original.as_ref().unwrap_or(&one.name).clone(), one.schedd.clone());
-            let order = Submitter::collected_order(&made.iter().map(key).collect::<Vec<_>>());
+            let order = known.of(made.iter().map(key).collect());
             let mut made: Vec<Option<Submitter>> = made.into_iter().map(Some).collect();
-            let made = order.into_iter().filter_map(|at| made[at].take());
+            let made = order.iter().filter_map(|at| made[*at].take());
             let pie = &rules.knobs.pie;
             let with_priorities = |one: Submitter| {
                 let of = || one.job_prios_of(jobs, pie.most_global_job_prios);
@@ -523,7 +570,7 @@ fn submitters(snapshot: &Snapshot, jobs: &[Job<'_>], rules: &Rules, settings: &E
         }
     };
     if snapshot.submitters.is_none() && !snapshot.served.is_empty() {
-        submitters.sort_by_key(|(submitter, _)| snapshot.served.get(&*submitter.name));
+        submitters.sort_by_cached_key(|(submitter, _)| snapshot.served.get(&*submitter.name));
     }
     let requester = |(submitter, priorities): (Submitter, Option<Vec<i64>>)| {
         submitter.by_job_prio(priorities.as_deref().filter(|_| rules.knobs.pie.use_global_job_prios))

@@ -3,7 +3,7 @@
 //! In: an ad and an attribute. Out: the value if it has the requested type. Attributes may be expressions; they are
 //! evaluated in the ad alone.
 
-use classmate::internal::ad::ClassAd;
+use classmate::internal::ad::{Attribute, ClassAd};
 use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
 use classmate::internal::text::Text;
@@ -35,10 +35,10 @@ impl<'a> AdReader<'a> {
     /// The value of an attribute; UNDEFINED if it is missing or cannot be evaluated.
     pub fn value(self, name: impl Into<Name>) -> Value {
         let name = name.into();
-        match self.ad.constant(name) {
-            Some(value) => value,
-            None if !self.ad.contains(name) => Value::Undefined,
-            None => Scope::new(self.ad, self.settings).eval_attr(name).unwrap_or_default(),
+        match self.ad.lookup(name) {
+            None => Value::Undefined,
+            Some(Attribute::Literal(literal)) => Value::from(literal),
+            Some(Attribute::Tree(_)) => Scope::new(self.ad, self.settings).eval_attr(name).unwrap_or_default(),
         }
     }
 

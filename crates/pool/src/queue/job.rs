@@ -218,6 +218,26 @@ impl<'a> Job<'a> {
     }
 }
 
+/// A value for the properties that several jobs share, by their address. Of a job that shares them with none, nothing is kept.
+#[derive(Debug)]
+pub struct BySharedTraits<T>(HashMap<*const Traits, T>);
+
+impl<T> Default for BySharedTraits<T> {
+    fn default() -> Self {
+        Self(HashMap::new())
+    }
+}
+
+impl<T: Copy> BySharedTraits<T> {
+    /// The value for the properties of a job, which `find` computes from them alone. The jobs must live as long as the values.
+    pub fn get(&mut self, job: &Job<'_>, find: impl FnOnce() -> T) -> T {
+        if Arc::strong_count(&job.traits) == 1 {
+            return find();
+        }
+        *self.0.entry(Arc::as_ptr(&job.traits)).or_insert_with(find)
+    }
+}
+
 /// The properties of jobs that have all but their numbers from a chained parent, by its address.
 #[derive(Debug, Default)]
 pub struct KnownTraits(HashMap<usize, SharedTraits>);
@@ -239,7 +259,22 @@ impl KnownTraits {
         ads.iter().filter_map(|ad| self.view(ad, domain, settings)).collect()
     }
 
-    fn view<'a>(&mut self, ad: &'a ClassAd, domain: Option<&[u8]>, settings: &EvalOptions) -> Option<Job<'a>> {
+    /// The number and the properties of a job, if its attributes are constants: they stay as they are.
+    pub fn lasting(
+        &mut self,
+        ad: &ClassAd,
+        domain: Option<&[u8]>,
+        settings: &EvalOptions,
+    ) -> Option<(JobId, Arc<Traits>)> {
+        let constant = |(_, value): (Name, &Attribute)| value.tree().is_none();
+        if shared_part(ad).is_none() || !ad.attributes().all(constant) {
+            return None;
+        }
+        self.view(ad, domain, settings).map(|job| (job.id, job.traits))
+    }
+
+    /// The view of an ad; none if it has no number.
+    pub fn view<'a>(&mut self, ad: &'a ClassAd, domain: Option<&[u8]>, settings: &EvalOptions) -> Option<Job<'a>> {
         let parent = ad.chained().filter(|_| ad.names().all(|name| !OF_CLUSTERS.contains(&name.key())));
         let known = parent.and_then(|parent| self.0.get(&(Arc::as_ptr(parent) as usize)));
         if let Some(like) = known.and_then(|known| known.sibling(ad, settings)) {

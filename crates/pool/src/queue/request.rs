@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock};
 use hashbrown::{HashMap, HashSet};
 
 use crate::queue::autocluster::{Autoclusters, KnownParts, Neighbours};
-use crate::queue::job::{Activity, Job, JobId};
+use crate::queue::job::{Activity, BySharedTraits, Job, JobId};
 use crate::queue::numbering::AutoclusterNumbers;
 use crate::queue::significant::Significant;
 use crate::queue::submitter::Submitter;
@@ -132,7 +132,7 @@ impl<'a> Queue<'a> {
         settings: &EvalOptions,
         known: &mut KnownParts,
     ) -> Self {
-        let mut places: HashMap<Place<'_>, usize> = HashMap::new();
+        let mut places: HashMap<Place<'_>, usize> = HashMap::with_capacity(2 * submitters.len());
         for (at, submitter) in submitters.iter().enumerate() {
             let name = submitter.original.as_ref().unwrap_or(&submitter.name);
             places.entry((name, Some(&submitter.schedd), submitter.job_prio)).or_insert(at);
@@ -151,6 +151,7 @@ impl<'a> Queue<'a> {
         let mut strangers = 0;
         let mut changes = changes(&order, &jobs, &significant).into_iter().peekable();
         let mut before: Option<(u32, usize, &Job<'_>)> = None;
+        let mut known_places = BySharedTraits::default();
         for (turn, &at) in order.iter().enumerate() {
             let job = &jobs[at];
             let changed = changes.next_if_eq(&turn).is_some();
@@ -163,7 +164,7 @@ impl<'a> Queue<'a> {
             }
             let place = |prio| places.get(&(&*job.submitter, job.schedd.as_deref(), prio));
             let own = Some(job.job_prio()).filter(|_| by_priority);
-            let Some(&place) = place(own).or_else(|| place(None)) else {
+            let Some(place) = known_places.get(job, || place(own).or_else(|| place(None)).copied()) else {
                 strangers += 1;
                 before = None;
                 continue;

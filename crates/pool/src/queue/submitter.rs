@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use crate::OrderedMap;
 use crate::pool::ad_reader::AdReader;
 use crate::queue::hash_table::HashTable;
-use crate::queue::job::{Activity, Job};
+use crate::queue::job::{Activity, BySharedTraits, Job};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::name::Name;
@@ -107,25 +107,33 @@ impl Submitter {
     /// The submitters of a queue, as their access points would advertise them.
     pub fn of_jobs(jobs: &[Job<'_>], settings: &EvalOptions) -> Vec<Self> {
         let mut submitters: OrderedMap<(&[u8], &[u8]), Self> = OrderedMap::default();
+        let mut places = BySharedTraits::default();
         for job in jobs {
-            let schedd: &[u8] = job.schedd.as_deref().unwrap_or_default();
-            let submitter = submitters.entry((&job.submitter, schedd)).or_insert_with(|| {
-                let (name, original) = named(job.submitter.clone(), settings);
-                Self {
-                    name,
-                    original,
-                    schedd: Text::new(schedd),
-                    address: Text::new(schedd),
-                    reachable: true,
-                    idle: 0,
-                    running: 0,
-                    weighted_idle: 0,
-                    weighted_running: 0,
-                    last_heard: 0,
-                    job_prio: None,
-                    again: false,
-                }
+            let place = places.get(job, || {
+                let schedd: &[u8] = job.schedd.as_deref().unwrap_or_default();
+                let entry = submitters.entry((&job.submitter, schedd));
+                let place = entry.index();
+                entry.or_insert_with(|| {
+                    let (name, original) = named(job.submitter.clone(), settings);
+                    let schedd = job.schedd.clone().unwrap_or_else(|| Text::from(""));
+                    Self {
+                        name,
+                        original,
+                        address: schedd.clone(),
+                        schedd,
+                        reachable: true,
+                        idle: 0,
+                        running: 0,
+                        weighted_idle: 0,
+                        weighted_running: 0,
+                        last_heard: 0,
+                        job_prio: None,
+                        again: false,
+                    }
+                });
+                place
             });
+            let submitter = &mut submitters[place];
             let cores = AdReader::of(&job.ad, settings).integer(*CORES).unwrap_or(1);
             match job.activity {
                 Activity::Idle => {

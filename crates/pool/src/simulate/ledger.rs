@@ -117,16 +117,17 @@ impl<'w> Ledger<'w> {
         let mut ad = self.waiting_ad(job);
         ad.insert("EnteredCurrentStatus", since);
         let submitter = self.workload.arrivals[job].submitter;
-        if self.names[submitter].is_none() {
-            self.snapshot.now = now;
-            let settings = self.snapshot.settings();
-            let domain = self.rules.knobs.accountant.domain.as_deref();
-            if let Some(job) = Job::new(&ad, domain, &settings) {
-                let name = named(job.submitter.clone(), &settings).0.to_vec();
-                self.by_name.insert(name.clone(), submitter);
-                self.names[submitter] = Some(name);
-            }
+        self.snapshot.now = now;
+        let settings = self.snapshot.settings();
+        let domain = self.rules.knobs.accountant.domain.as_deref();
+        if self.names[submitter].is_none()
+            && let Some(job) = Job::new(&ad, domain, &settings)
+        {
+            let name = named(job.submitter.clone(), &settings).0.to_vec();
+            self.by_name.insert(name.clone(), submitter);
+            self.names[submitter] = Some(name);
         }
+        self.known.add(&ad, domain, &settings);
         self.places.insert(job, self.jobs.len());
         self.jobs.push(job);
         self.snapshot.jobs.push(ad);
@@ -210,13 +211,14 @@ impl<'w> Ledger<'w> {
         if self.jobs.is_sorted() {
             return;
         }
-        let ads = std::mem::take(&mut self.snapshot.jobs);
-        let mut both: Vec<(usize, ClassAd)> = std::mem::take(&mut self.jobs).into_iter().zip(ads).collect();
-        both.sort_unstable_by_key(|(job, _)| *job);
-        for (place, (job, ad)) in both.into_iter().enumerate() {
+        let (ads, views) = (std::mem::take(&mut self.snapshot.jobs), std::mem::take(&mut self.known.lasting));
+        let mut all: Vec<_> = std::mem::take(&mut self.jobs).into_iter().zip(ads.into_iter().zip(views)).collect();
+        all.sort_unstable_by_key(|(job, _)| *job);
+        for (place, (job, (ad, view))) in all.into_iter().enumerate() {
             self.places.insert(job, place);
             self.jobs.push(job);
             self.snapshot.jobs.push(ad);
+            self.known.lasting.push(view);
         }
     }
 
@@ -225,6 +227,7 @@ impl<'w> Ledger<'w> {
         let Some(place) = self.places.remove(&job) else { return };
         self.snapshot.jobs.swap_remove(place);
         self.jobs.swap_remove(place);
+        self.known.lasting.swap_remove(place);
         if let Some(moved) = self.jobs.get(place) {
             self.places.insert(*moved, place);
         }

@@ -42,11 +42,15 @@ impl Requirements {
         set.into_iter().map(Word::from).collect()
     }
 
-    /// Equality except for the sites and the autocluster: such queues are a family.
-    fn family(&self) -> Self {
-        Self { sites: Vec::new(), banned_sites: Vec::new(), autocluster: 0, ..self.clone() }
+    /// All but the sites and the autocluster: queues that agree in it are a family.
+    fn family(&self) -> Family<'_> {
+        let Self { owner, group, cpu_time, ces, platforms, job_types, tags, .. } = self;
+        ([owner, group], *cpu_time, [ces, platforms, job_types, tags])
     }
 }
+
+/// Owner and group, CPU time, and the lists other than sites.
+type Family<'q> = ([&'q Word; 2], i64, [&'q [Word]; 4]);
 
 /// A waiting job.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -190,7 +194,7 @@ impl TaskQueues {
 
 /// The family of each of some queues: queues that are equal except for sites and autocluster.
 pub(super) fn families(queues: &[&TaskQueue]) -> Vec<usize> {
-    let mut numbers: HashMap<Requirements, usize> = HashMap::new();
+    let mut numbers: HashMap<Family<'_>, usize> = HashMap::with_capacity(queues.len());
     queues
         .iter()
         .map(|queue| {
