@@ -78,7 +78,7 @@ pub struct JobsBehind {
     /// Their number.
     pub count: usize,
     /// Numbers and submission times of those that might start in the cycle, oldest first, for policies that order jobs by age.
-    pub next: Vec<(JobId, i64)>,
+    pub next: Arc<[(JobId, i64)]>,
 }
 
 /// Submitter, access point, and the priority of the requested jobs.

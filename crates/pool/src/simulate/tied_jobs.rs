@@ -4,20 +4,25 @@
 
 use std::collections::VecDeque;
 
+use smallvec::SmallVec;
+
+/// Some jobs of a line. Mostly one stands for all.
+pub(super) type JobList = SmallVec<[usize; 2]>;
+
 /// Jobs that differ in their age alone, oldest first.
 #[derive(Default)]
 pub(super) struct TiedJobs {
     /// All of them.
     pub(super) all: VecDeque<usize>,
     /// Those that a cycle is shown.
-    pub(super) shown: Vec<usize>,
+    pub(super) shown: JobList,
     /// Number that started recently: more are shown only when needed.
     pub(super) lately: usize,
 }
 
 impl TiedJobs {
     /// The jobs to show when `first` of each queue of `most` are needed.
-    pub(super) fn wanted(&self, first: usize, most: usize) -> Vec<usize> {
+    pub(super) fn wanted(&self, first: usize, most: usize) -> JobList {
         let shown = self.shown.len();
         // Unless there are too many, those that are shown stay: cores come and go from cycle to cycle.
         if self.all.len() <= most
@@ -31,7 +36,7 @@ impl TiedJobs {
     }
 
     /// The last shown job of each queue of `most`, and the number of hidden jobs after it.
-    pub(super) fn unlisted(&self, most: usize) -> Vec<(usize, usize)> {
+    pub(super) fn unlisted(&self, most: usize) -> SmallVec<[(usize, usize); 1]> {
         let queues = (0..self.all.len()).step_by(most);
         let last = |start: usize| {
             let (shown, behind) = self.of_queue(start, most);

@@ -28,8 +28,17 @@ const RUNNING: [i64; 3] = [2, 6, 7];
 /// `JobStatus` of jobs that wait.
 const IDLE: i64 = 1;
 
+// Attributes that are read of every job.
 static CPU_TIME: LazyLock<Name> = LazyLock::new(|| Name::new("CPUTime"));
 static DURATION: LazyLock<Name> = LazyLock::new(|| Name::new("AllowedJobDuration"));
+static REQUESTS: LazyLock<[Name; 2]> = LazyLock::new(|| ["RequestCpus", "RequestMemory"].map(Name::new));
+static PRIORITIES: LazyLock<[Name; 2]> = LazyLock::new(|| ["UserPriority", "JobPrio"].map(Name::new));
+static OWNERS: LazyLock<[Name; 2]> = LazyLock::new(|| ["Owner", "User"].map(Name::new));
+static GROUPS: LazyLock<[Name; 2]> = LazyLock::new(|| ["DiracGroup", "AcctGroup"].map(Name::new));
+static ACCOUNT: LazyLock<Name> = LazyLock::new(|| Name::new("AccountingGroup"));
+/// Tags, sites, computing elements, banned sites, platforms, job types.
+static LISTS: LazyLock<[Name; 6]> =
+    LazyLock::new(|| ["Tags", "Site", "GridCE", "BannedSites", "Platform", "JobType"].map(Name::new));
 
 /// `nProcessors` and `nGB`.
 static NUMBERED: LazyLock<[Vec<Word>; 2]> = LazyLock::new(|| {
@@ -60,26 +69,27 @@ impl JobReader<'_> {
     /// The requirements of a job; those of its autocluster are not known here.
     pub fn requirements(&self, job: &ClassAd) -> Requirements {
         let facts = AdReader::of(job, self.settings);
-        let set = |name: &str| words(job, name, self.settings);
-        let mut tags = set("Tags");
-        let processors = facts.integer("RequestCpus").unwrap_or(1);
+        let [mut tags, sites, ces, banned_sites, platforms, job_types] =
+            LISTS.map(|name| words(job, name, self.settings));
+        let [cores, memory] = *REQUESTS;
+        let processors = facts.integer(cores).unwrap_or(1);
         if processors > 1 {
             tags.push(numbered(processors, 0));
             tags.push(word(b"MultiProcessor"));
         }
-        let memory = facts.number("RequestMemory").filter(|_| self.memory_tags);
+        let memory = facts.number(memory).filter(|_| self.memory_tags);
         tags.extend(memory.and_then(tagged_gigabytes).map(|gigabytes| numbered(gigabytes, 1)));
-        let set = |name: &str| Requirements::set(set(name).iter().map(|value| &**value));
+        let set = |values: Vec<Word>| Requirements::set(values.iter().map(|value| &**value));
         Requirements {
             owner: owner(facts),
             group: group(facts),
             cpu_time: self.cpu_time(job),
-            sites: set("Site"),
-            ces: set("GridCE"),
-            banned_sites: set("BannedSites"),
-            platforms: set("Platform"),
-            job_types: set("JobType"),
-            tags: Requirements::set(tags.iter().map(|tag| &**tag)),
+            sites: set(sites),
+            ces: set(ces),
+            banned_sites: set(banned_sites),
+            platforms: set(platforms),
+            job_types: set(job_types),
+            tags: set(tags),
             autocluster: 0,
         }
     }
@@ -93,8 +103,9 @@ impl JobReader<'_> {
     /// The user priority of a job: `UserPriority`, else one more than `JobPrio`, from 0 to 10.
     pub fn user_priority(&self, job: &ClassAd) -> f64 {
         let facts = AdReader::of(job, self.settings);
-        let explicit = facts.number("UserPriority");
-        clamped(explicit.unwrap_or_else(|| 1.0 + facts.number("JobPrio").unwrap_or(0.0)), USER_PRIORITIES)
+        let [explicit, of_condor] = *PRIORITIES;
+        let one_more = || 1.0 + facts.number(of_condor).unwrap_or(0.0);
+        clamped(facts.number(explicit).unwrap_or_else(one_more), USER_PRIORITIES)
     }
 
     /// Start and end of a job; none if it never ran, if it was evicted and is idle again, or if its ad does not give
@@ -175,23 +186,24 @@ fn clamped(number: f64, (least, most): (f64, f64)) -> f64 {
 }
 
 fn owner(facts: AdReader<'_>) -> Word {
-    let user = facts.string("Owner").or_else(|| facts.string("User"));
+    let [owner, user] = *OWNERS;
+    let user = facts.string(owner).or_else(|| facts.string(user));
     let user: &[u8] = user.as_deref().unwrap_or_default();
     word(memchr::memchr(b'@', user).map_or(user, |at| &user[..at]))
 }
 
 pub(super) fn group(facts: AdReader<'_>) -> Word {
-    let explicit = ["DiracGroup", "AcctGroup"].into_iter().find_map(|name| facts.string(name));
+    let explicit = GROUPS.iter().find_map(|name| facts.string(*name));
     if let Some(explicit) = explicit.filter(|group| !group.is_empty()) {
         return word(&explicit);
     }
-    let account = facts.string("AccountingGroup");
+    let account = facts.string(*ACCOUNT);
     let account: &[u8] = account.as_deref().unwrap_or_default();
     word(memchr::memrchr(b'.', account).map_or(DEFAULT_GROUP, |dot| &account[..dot]))
 }
 
 /// The items of a list, or of a string that is one: separated by commas and blanks.
-fn words(ad: &ClassAd, name: &str, settings: &EvalOptions) -> Vec<Word> {
+fn words(ad: &ClassAd, name: impl Into<Name>, settings: &EvalOptions) -> Vec<Word> {
     match AdReader::of(ad, settings).value(name) {
         Value::Str(text) => {
             let items = text.split(|byte| *byte == b',' || byte.is_ascii_whitespace());

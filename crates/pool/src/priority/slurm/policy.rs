@@ -307,8 +307,8 @@ impl PriorityPolicy for SlurmPriority {
                     if priority > 0 {
                         associations.extend(candidate.association);
                         let line = waiting.behind(job).map(|behind| {
-                            let next = behind.next.clone().into_iter();
-                            lines.push(RankedLine { candidate: Arc::clone(candidate), next });
+                            let (candidate, next) = (Arc::clone(candidate), Arc::clone(&behind.next));
+                            lines.push(RankedLine { candidate, next, followed: 0 });
                             lines.len() - 1
                         });
                         jobs.push(RankedJob { key: candidate.key(priority), who, number, line });
@@ -364,7 +364,9 @@ struct RankedJob {
 /// Jobs that a listed one stands for.
 struct RankedLine {
     candidate: Arc<SlurmJob>,
-    next: std::vec::IntoIter<(JobId, i64)>,
+    next: Arc<[(JobId, i64)]>,
+    /// Number of them that are in the order already.
+    followed: usize,
 }
 
 /// The turns of a deal: one for each job, in order. Once a job that stands for others has got a slot, the next of these has a
@@ -386,9 +388,9 @@ impl InOrder {
     /// Puts the next of the jobs that a job stood for into the order.
     fn follow(&mut self, served: RankedJob) {
         let line = served.line.and_then(|at| self.lines.get_mut(at));
-        let Some((line, (id, submitted))) = line.and_then(|line| line.next.next().map(|next| (line, next))) else {
-            return;
-        };
+        let Some(line) = line else { return };
+        let Some(&(id, submitted)) = line.next.get(line.followed) else { return };
+        line.followed += 1;
         let known = &line.candidate.facts;
         let facts = JobFacts { accrues_since: known.accrues_since.map(|_| submitted), ..known.clone() };
         let (cluster, maxima) = self.size;
