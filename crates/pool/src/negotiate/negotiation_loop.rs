@@ -393,7 +393,7 @@ impl<'c> NegotiationLoop<'c> {
     /// Adds the current attributes of the submitter to a request.
     pub(super) fn insert_submitter_attributes(&self, who: usize, request: &mut Request) {
         let submitter = &self.submitters[who].name;
-        request.ad.update(&submitter_attributes(submitter, &*self.policy, self.rules, self.group.as_ref()));
+        insert_submitter_attributes(&mut request.ad, submitter, &*self.policy, self.rules, self.group.as_ref());
     }
 
     /// The search of a slot for a request of a submitter, with what is left of its turn.
@@ -563,19 +563,21 @@ impl<'c> NegotiationLoop<'c> {
 /// The attributes of a submitter before its first turn, which requests have.
 pub(super) fn submitter_attributes_at_start(submitter: &[u8], policy: &dyn PriorityPolicy, rules: &Rules) -> ClassAd {
     let negotiating = (!rules.groups.tree.is_empty()).then(NegotiatedGroup::default);
-    submitter_attributes(submitter, policy, rules, negotiating.as_ref())
+    let mut ad = ClassAd::with_capacity(STANDING.len());
+    insert_submitter_attributes(&mut ad, submitter, policy, rules, negotiating.as_ref());
+    ad
 }
 
-/// The attributes of a submitter, which requests have.
-fn submitter_attributes(
+/// Adds the attributes of a submitter, which requests have.
+fn insert_submitter_attributes(
+    ad: &mut ClassAd,
     submitter: &[u8],
     policy: &dyn PriorityPolicy,
     rules: &Rules,
     negotiating: Option<&NegotiatedGroup>,
-) -> ClassAd {
+) {
     let standing = policy.standing(submitter);
     let [negotiating_group, autoregroup, group, group_usage, group_quota, prio, user_prio, usage] = *STANDING;
-    let mut ad = ClassAd::with_capacity(STANDING.len());
     ad.insert(negotiating_group, negotiating.map_or(NO_GROUP, |group| &group.name));
     ad.insert(autoregroup, negotiating.is_some_and(|group| group.autoregroup));
     if let Some(NegotiatedGroup { quotas, .. }) = negotiating {
@@ -589,5 +591,4 @@ fn submitter_attributes(
     ad.insert(prio, standing.priority);
     ad.insert(user_prio, standing.priority);
     ad.insert(usage, standing.usage);
-    ad
 }

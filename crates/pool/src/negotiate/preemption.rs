@@ -158,9 +158,10 @@ pub struct LiveUsage {
 }
 
 impl LiveUsage {
-    /// No usage yet.
-    pub fn new(groups: Option<Arc<KnownQuotas>>) -> Self {
-        Self { users: RwLock::default(), groups }
+    /// The usage of submitters and groups at the beginning.
+    pub fn new(users: &[(&[u8], f64)], groups: Option<Arc<KnownQuotas>>) -> Self {
+        let users = users.iter().map(|(name, usage)| ((*name).into(), *usage)).collect();
+        Self { users: RwLock::new(users), groups }
     }
 
     /// Sets the usage of a submitter or group, in weighted slots.
@@ -336,7 +337,7 @@ mod tests {
         let knobs = NegotiatorKnobs::read(&Config::parse("c", b"").unwrap()).unwrap();
         let accountant = Accountant::new(FactorRules::new(&knobs.accountant));
         let policy = CondorPriority::new(accountant, Arc::new(Ungrouped), &knobs);
-        let live = LiveUsage::new(None);
+        let live = LiveUsage::new(&[], None);
         live.set(b"eve@x", 3.0);
         let settings = EvalOptions { usage: Some(Arc::new(live)), ..EvalOptions::default() };
         let weighing = Weighing { weighted: true, default: None, forced: false };

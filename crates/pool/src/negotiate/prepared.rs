@@ -449,11 +449,7 @@ fn participating(
 
 /// The usage under a policy at this moment.
 fn usage_now(policy: &dyn PriorityPolicy, quotas: Option<Arc<KnownQuotas>>) -> LiveUsage {
-    let live = LiveUsage::new(quotas);
-    for (name, usage) in policy.in_use() {
-        live.set(name, usage);
-    }
-    live
+    LiveUsage::new(&policy.in_use(), quotas)
 }
 
 /// Adds configured and per-user attributes to each slot ad.

@@ -139,7 +139,7 @@ impl Clock {
             })
         };
         let jobs = |names| {
-            let ads = workload.arrivals.iter().filter_map(|arrival| arrival.ad.as_ref());
+            let ads = workload.arrivals.iter().filter_map(|arrival| arrival.ad.as_deref());
             Self::new(ads).reaches(names, None)
         };
         rules.trim.shutdown_within != 0

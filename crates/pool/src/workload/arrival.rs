@@ -44,7 +44,7 @@ pub struct Arrival {
     /// Time it requests in seconds, if known.
     pub asked_time: Option<i64>,
     /// Its ad, if it came with one.
-    pub ad: Option<ClassAd>,
+    pub ad: Option<Box<ClassAd>>,
 }
 
 /// Jobs in the order of their arrival, and the rest of the source.
@@ -123,7 +123,7 @@ impl Workload {
         let arrival = &self.arrivals[job];
         let mut ad = match &arrival.ad {
             Some(ad) => {
-                let mut ad = ad.clone();
+                let mut ad = ClassAd::clone(ad);
                 // History ads have attributes of earlier runs.
                 for name in names_with("run") {
                     ad.remove(name);

@@ -19,7 +19,7 @@ pub fn read(ads: Vec<ClassAd>, run_time: &Expr, domain: Option<&[u8]>, settings:
     for (ad, place) in ads.into_iter().zip(1_u64..) {
         workload.counts.records += 1;
         match arrival(&mut workload, (&ad, place), run_time, domain, settings) {
-            Ok(arrival) => workload.arrivals.push(Arrival { ad: Some(ad), ..arrival }),
+            Ok(arrival) => workload.arrivals.push(Arrival { ad: Some(Box::new(ad)), ..arrival }),
             Err(message) => workload.fault(place, message),
         }
     }
