@@ -264,7 +264,7 @@ impl<'c> NegotiationLoop<'c> {
             turns.ended(spent, charged);
         }
         singles.leave(&mut self.queue);
-        self.tell_left(spin.0.max(1), members, &turns.equivalent_jobs(), &singles);
+        self.tell_left(spin.0.max(1), members, turns.equivalent_jobs(), &singles);
     }
 
     /// Serves one turn.

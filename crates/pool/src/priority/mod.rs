@@ -147,8 +147,8 @@ pub trait Turns {
 
     /// For policies that look for a job for a slot: the jobs that were offered to slots as one, including those that
     /// got a slot.
-    fn equivalent_jobs(&self) -> Vec<EquivalentJobs> {
-        Vec::new()
+    fn equivalent_jobs(&self) -> &[EquivalentJobs] {
+        &[]
     }
 }
 

@@ -153,7 +153,7 @@ pub struct NeverStarted {
 }
 
 /// Results of a submitter, a group or all submitters.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct EntityRow {
     /// Its name.
     pub name: String,

@@ -8,7 +8,7 @@ use super::integral::{Integral, MAX_STEPS, Mean, Steps};
 use super::job_run::{JobEnd, JobRun};
 use super::result::{EntityRow, JobCounts, SimulationResult, TimeStep, TooLarge, WaitBin};
 use super::spread::{Spread, gini, jain, quantiles};
-use crate::workload::Workload;
+use crate::workload::{Arrival, Workload};
 
 /// Approximate number of steps over the workload.
 const TARGET_STEPS: i64 = 100;
@@ -48,8 +48,8 @@ pub(super) struct SimulationTally<'w> {
 #[derive(Clone, Copy, Default)]
 struct JobState {
     run: JobRun,
-    /// Time of its last start, if it runs.
-    since: Option<i64>,
+    /// Time of its last start, epoch seconds; of no meaning unless it runs.
+    since: i64,
 }
 
 /// Results of a submitter.
@@ -61,8 +61,6 @@ struct SubmitterTally {
     jobs: u64,
     too_large: u64,
     completed: u64,
-    waits: Vec<f64>,
-    slowdowns: Vec<f64>,
     /// The longest time to a first start, or to the end for those that never started.
     longest: i64,
     due: Mean,
@@ -161,20 +159,18 @@ impl<'w> SimulationTally<'w> {
         self.changed(job, now, -1, 1.0);
         let arrival = &self.workload.arrivals[job];
         let state = &mut self.states[job];
-        (state.since, state.run.state) = (Some(now), JobEnd::Running);
+        (state.since, state.run.state) = (now, JobEnd::Running);
         if state.run.start.is_none() {
             state.run.start = Some(now);
-            let wait = now - arrival.submit;
             let tally = &mut self.tallies[arrival.submitter];
-            tally.waits.push(wait as f64);
-            tally.longest = tally.longest.max(wait);
+            tally.longest = tally.longest.max(now - arrival.submit);
         }
     }
 
     pub(super) fn displace(&mut self, job: usize, now: i64) {
         self.changed(job, now, 1, -1.0);
         let state = &mut self.states[job];
-        let ran = state.since.take().map_or(0, |since| now - since);
+        let ran = now - state.since;
         state.run.state = JobEnd::Waiting;
         state.run.preemptions += 1;
         let cores = f64::from(self.workload.arrivals[job].cores);
@@ -185,14 +181,9 @@ impl<'w> SimulationTally<'w> {
 
     pub(super) fn end(&mut self, job: usize, now: i64) {
         self.changed(job, now, 0, -1.0);
-        let arrival = &self.workload.arrivals[job];
         let state = &mut self.states[job];
-        state.since = None;
         (state.run.end, state.run.state) = (Some(now), JobEnd::Completed);
-        let slowdown = state.run.slowdown(arrival);
-        let tally = &mut self.tallies[arrival.submitter];
-        tally.completed += 1;
-        tally.slowdowns.extend(slowdown);
+        self.tally(job).completed += 1;
     }
 
     /// Records a cycle, with the entitled shares of the submitters that had requests.
@@ -244,17 +235,14 @@ impl<'w> SimulationTally<'w> {
             }
         }
         let used: f64 = self.tallies.iter().map(|tally| tally.use_.total()).sum();
-        let all_submitters: Vec<usize> = (0..self.tallies.len()).collect();
-        let mut submitters: Vec<EntityRow> = all_submitters.iter().map(|&at| self.submitter(at, used)).collect();
+        let (mut submitters, groups, all) = self.rows(used);
         submitters.sort_by(|one, other| one.name.cmp(&other.name));
-        let groups = (0..self.groups.len()).map(|at| self.group(at, used)).collect();
         let parts: Vec<f64> =
             self.tallies.iter().filter(|tally| tally.jobs > tally.too_large).map(|tally| tally.use_.total()).collect();
         let seconds = (end - self.steps.start) as f64;
         let slowdowns: Vec<f64> =
             submitters.iter().filter(|line| line.completed > 0).map(|line| line.slowdown.mean).collect();
         let arrived: u64 = self.tallies.iter().map(|tally| tally.jobs).sum();
-        let all = self.line("all".to_owned(), &all_submitters, (None, None), used);
         let simulated = SimulationResult {
             start: self.steps.start,
             end,
@@ -293,17 +281,80 @@ impl<'w> SimulationTally<'w> {
         TooLarge { job: arrival.id.to_string(), place: arrival.place, cores: arrival.cores }
     }
 
-    /// Results of a submitter.
-    fn submitter(&self, at: usize, used: f64) -> EntityRow {
-        let name = String::from_utf8_lossy(&self.workload.submitters[at].name).into_owned();
-        self.line(name, &[at], (self.tallies[at].due.mean(), self.contention.shares(at)), used)
+    /// Results of each submitter, of each group, and of all.
+    fn rows(&self, used: f64) -> (Vec<EntityRow>, Vec<EntityRow>, EntityRow) {
+        let submitters: Vec<usize> = (0..self.tallies.len()).collect();
+        let groups = (0..self.groups.len())
+            .map(|at| submitters.iter().copied().filter(|who| self.group_of[*who] == at).collect());
+        let mut entities: Vec<Vec<usize>> = submitters.iter().map(|&at| vec![at]).chain(groups).collect();
+        entities.push(submitters);
+        // One after the other: there may be many jobs.
+        let waits = self.summaries(
+            &entities,
+            |run, job| Some(run.wait(job)? as f64),
+            |waits| (Spread::of_sorted(waits), quantiles(waits)),
+        );
+        let slowdowns = self.summaries(&entities, JobRun::slowdown, Spread::of_sorted);
+        let rows = entities.iter().zip(waits).zip(slowdowns).enumerate().map(
+            |(at, ((members, (wait, wait_quantiles)), slowdown))| {
+                let (name, due, contended) = self.entity(at);
+                let tallies = || members.iter().map(|&at| &self.tallies[at]);
+                let own: f64 = tallies().map(|tally| tally.use_.total()).sum();
+                EntityRow {
+                    name,
+                    jobs: tallies().map(|tally| tally.jobs).sum(),
+                    completed: tallies().map(|tally| tally.completed).sum(),
+                    too_large: tallies().map(|tally| tally.too_large).sum(),
+                    wait,
+                    wait_quantiles,
+                    longest_wait: tallies().map(|tally| tally.longest).max().unwrap_or(0),
+                    slowdown,
+                    core_seconds: own,
+                    share: if used > 0.0 { own / used } else { 0.0 },
+                    due,
+                    contended,
+                    preemptions: tallies().map(|tally| tally.preemptions).sum(),
+                    lost: tallies().map(|tally| tally.lost).sum(),
+                }
+            },
+        );
+        let mut rows: Vec<EntityRow> = rows.collect();
+        let all = rows.pop().unwrap_or_default();
+        let groups = rows.split_off(self.tallies.len());
+        (rows, groups, all)
     }
 
-    /// Results of a group.
-    fn group(&self, at: usize, used: f64) -> EntityRow {
-        let members: Vec<usize> = (0..self.tallies.len()).filter(|who| self.group_of[*who] == at).collect();
-        let due = (self.group_due[at].mean(), self.group_contention.shares(at));
-        self.line(self.group_name(at), &members, due, used)
+    /// Name and entitled share, in all and under contention, of a submitter, of a group (they come after the submitters) or of
+    /// all.
+    fn entity(&self, at: usize) -> (String, Option<f64>, Option<ContendedShare>) {
+        if let Some(tally) = self.tallies.get(at) {
+            let name = String::from_utf8_lossy(&self.workload.submitters[at].name).into_owned();
+            return (name, tally.due.mean(), self.contention.shares(at));
+        }
+        let group = at - self.tallies.len();
+        match self.group_due.get(group) {
+            Some(due) => (self.group_name(group), due.mean(), self.group_contention.shares(group)),
+            None => ("all".to_owned(), None, None),
+        }
+    }
+
+    /// A summary, for sets of submitters, of a figure of their jobs. It gets the figures in ascending order.
+    fn summaries<T>(
+        &self,
+        entities: &[Vec<usize>],
+        figure: impl Fn(&JobRun, &Arrival) -> Option<f64>,
+        summary: impl Fn(&[f64]) -> T,
+    ) -> Vec<T> {
+        let mut own: Vec<Vec<f64>> = self.tallies.iter().map(|tally| Vec::with_capacity(tally.jobs as usize)).collect();
+        for (job, state) in self.workload.arrivals.iter().zip(&self.states) {
+            own[job.submitter].extend(figure(&state.run, job));
+        }
+        let of = |members: &Vec<usize>| {
+            let mut figures: Vec<f64> = members.iter().flat_map(|&who| own[who].iter().copied()).collect();
+            figures.sort_unstable_by(f64::total_cmp);
+            summary(&figures)
+        };
+        entities.iter().map(of).collect()
     }
 
     fn group_name(&self, at: usize) -> String {
@@ -314,41 +365,12 @@ impl<'w> SimulationTally<'w> {
     /// Histogram of the waiting times of jobs that started.
     fn waits(&self) -> Vec<WaitBin> {
         let mut jobs = [0; WAIT_CLASSES.len() + 1];
-        for wait in self.tallies.iter().flat_map(|tally| &tally.waits) {
-            jobs[WAIT_CLASSES.partition_point(|most| (*most as f64) < *wait)] += 1;
+        let runs = self.workload.arrivals.iter().zip(&self.states);
+        for wait in runs.filter_map(|(job, state)| state.run.wait(job)) {
+            jobs[WAIT_CLASSES.partition_point(|most| *most < wait)] += 1;
         }
         let class = |(at, jobs): (usize, u64)| WaitBin { up_to: WAIT_CLASSES.get(at).copied(), jobs };
         jobs.into_iter().enumerate().map(class).collect()
-    }
-
-    /// Results of some of the submitters, with their entitled share in all and under contention.
-    fn line(
-        &self,
-        name: String,
-        members: &[usize],
-        (due, contended): (Option<f64>, Option<ContendedShare>),
-        used: f64,
-    ) -> EntityRow {
-        let tallies = || members.iter().map(|&at| &self.tallies[at]);
-        let mut waits: Vec<f64> = tallies().flat_map(|tally| tally.waits.iter().copied()).collect();
-        waits.sort_unstable_by(f64::total_cmp);
-        let own: f64 = tallies().map(|tally| tally.use_.total()).sum();
-        EntityRow {
-            name,
-            jobs: tallies().map(|tally| tally.jobs).sum(),
-            completed: tallies().map(|tally| tally.completed).sum(),
-            too_large: tallies().map(|tally| tally.too_large).sum(),
-            wait: Spread::of_sorted(&waits),
-            wait_quantiles: quantiles(&waits),
-            longest_wait: tallies().map(|tally| tally.longest).max().unwrap_or(0),
-            slowdown: Spread::of(tallies().flat_map(|tally| tally.slowdowns.iter().copied()).collect()),
-            core_seconds: own,
-            share: if used > 0.0 { own / used } else { 0.0 },
-            due,
-            contended,
-            preemptions: tallies().map(|tally| tally.preemptions).sum(),
-            lost: tallies().map(|tally| tally.lost).sum(),
-        }
     }
 
     /// Use, queue and shares, step by step.

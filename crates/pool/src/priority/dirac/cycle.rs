@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
+use smallvec::SmallVec;
 
 use super::ad::{JobReader, group, resource};
 use super::chance::chances;
@@ -281,7 +282,8 @@ impl Draws {
         // A claimant's priority and chance: the sums over its queues, each times its fraction of the queue's jobs.
         let mut due = vec![(0.0, 0.0); claimants.len()];
         for ((queue, priority), chance) in waiters.queues.iter().zip(priorities).zip(chances) {
-            let mut own: Vec<usize> = queue.jobs.iter().map(|job| waiters.jobs[job.id as usize].who).collect();
+            let mut own: SmallVec<[usize; 8]> =
+                queue.jobs.iter().map(|job| waiters.jobs[job.id as usize].who).collect();
             own.sort_unstable();
             for same in own.chunk_by(|a, b| a == b) {
                 let part = same.len() as f64 / queue.jobs.len() as f64;
@@ -399,8 +401,8 @@ impl Turns for Draws {
         &self.history
     }
 
-    fn equivalent_jobs(&self) -> Vec<EquivalentJobs> {
-        self.equivalent_jobs.clone()
+    fn equivalent_jobs(&self) -> &[EquivalentJobs] {
+        &self.equivalent_jobs
     }
 }
 

@@ -108,9 +108,12 @@ struct Corrector<'a> {
 impl Corrector<'_> {
     /// The shares of groups, or of the users of a group, after all correctors, each applied to the result of the last.
     fn apply(&self, group: Option<&Word>, shares: &[(Word, f64)]) -> Vec<f64> {
+        if !self.settings.correct {
+            return shares.iter().map(|(_, share)| *share).collect();
+        }
         let mut shares: Vec<(Word, f64)> = shares.to_vec();
         let instances = self.settings.corrections.instances.iter().filter(|instance| instance.group.as_ref() == group);
-        for instance in instances.filter(|_| self.settings.correct) {
+        for instance in instances {
             let profile = self.settings.options.profile;
             // A use of exactly zero, which the program stumbles over, is not in our history.
             let corrected = correct(&shares, &self.slices(instance), instance.global_max(profile), profile);
