@@ -265,8 +265,6 @@ struct Draws {
     at: usize,
     /// Jobs of each queue when the deal began.
     equivalent_jobs: Vec<EquivalentJobs>,
-    /// Index in `equivalent_jobs` by queue ID.
-    numbers: HashMap<i64, usize>,
     /// Queues still to be tried for the current slot, next one last; none before the draw.
     order: Option<Vec<i64>>,
     /// Queue and job of the last turn.
@@ -297,7 +295,6 @@ impl Draws {
             EquivalentJobs { jobs, held_back: false }
         });
         let equivalent_jobs = equivalent_jobs.collect();
-        let numbers = waiters.queues.iter().enumerate().map(|(at, queue)| (queue.id, at)).collect();
         let visit = |(who, (priority, share)): (usize, (f64, f64))| Visit::of_jobs(who, deal, priority, share);
         let visits = due.into_iter().enumerate().filter(|(who, _)| claimants[*who].idle_jobs > 0).map(visit).collect();
         Self {
@@ -310,7 +307,6 @@ impl Draws {
             accepted: HashMap::new(),
             at: 0,
             equivalent_jobs,
-            numbers,
             order: None,
             offered: None,
             history: PieHistory::of_jobs(deal, visits),
@@ -337,8 +333,9 @@ impl Draws {
             let Some(queue) = self.waiters.queues.get(id) else { continue };
             let Some(job) = queue.jobs.first() else { continue };
             if !self.limits.allow(&asking.resource.sites, &queue.requirements, self.now) {
-                if let Some(&at) = self.numbers.get(&id) {
-                    self.equivalent_jobs[at].held_back = true;
+                // Queues are numbered from 1.
+                if let Some(jobs) = self.equivalent_jobs.get_mut(id as usize - 1) {
+                    jobs.held_back = true;
                 }
                 continue;
             }

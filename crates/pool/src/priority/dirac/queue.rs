@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use hashbrown::HashMap;
+use smallvec::SmallVec;
 
 use classmate_config::internal::config::dirac::Word;
 
@@ -111,9 +112,20 @@ impl TaskQueue {
 #[derive(Debug, Clone)]
 pub struct TaskQueues {
     queues: Vec<TaskQueue>,
-    /// Queues with these requirements, those with the fewest jobs first.
-    alike: HashMap<Requirements, BTreeSet<(usize, usize)>>,
+    /// Number of jobs and place of each queue with these requirements, in ascending order.
+    alike: HashMap<Requirements, AlikeQueues>,
     most_jobs: usize,
+}
+
+/// Number of jobs and place of each of some queues. Mostly there is one.
+type AlikeQueues = SmallVec<[(usize, usize); 1]>;
+
+/// Puts the new number of jobs of a queue in the place of the one before.
+fn counted(alike: &mut AlikeQueues, before: Option<(usize, usize)>, now: (usize, usize)) {
+    if let Some(at) = before.and_then(|before| alike.binary_search(&before).ok()) {
+        alike.remove(at);
+    }
+    alike.insert(alike.partition_point(|other| *other < now), now);
 }
 
 impl Default for TaskQueues {
@@ -140,14 +152,13 @@ impl TaskQueues {
         let alike = self.alike.entry(requirements.clone()).or_default();
         match alike.first().copied().filter(|(jobs, _)| *jobs < self.most_jobs) {
             Some((jobs, at)) => {
-                alike.remove(&(jobs, at));
-                alike.insert((jobs + 1 + unlisted, at));
+                counted(alike, Some((jobs, at)), (jobs + 1 + unlisted, at));
                 self.queues[at].jobs.push(job);
                 self.queues[at].unlisted += unlisted;
                 self.queues[at].id
             }
             None => {
-                alike.insert((1 + unlisted, next));
+                counted(alike, None, (1 + unlisted, next));
                 let id = next as i64 + 1;
                 self.queues.push(TaskQueue { id, requirements, jobs: vec![job], unlisted });
                 id
@@ -179,8 +190,7 @@ impl TaskQueues {
         };
         let Some(at) = found.jobs.iter().position(|other| other.id == job) else { return false };
         if let Some(alike) = self.alike.get_mut(&found.requirements) {
-            alike.remove(&(found.waiting(), place));
-            alike.insert((found.waiting() - 1, place));
+            counted(alike, Some((found.waiting(), place)), (found.waiting() - 1, place));
         }
         let last = found.jobs.last().map(|last| last.user_priority);
         if found.unlisted > 0 && last == Some(found.jobs[at].user_priority) {
