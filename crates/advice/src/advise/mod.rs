@@ -227,7 +227,7 @@ impl Search<'_> {
             usage.rejections.clear();
             for rejected in &report.outcome.rejections {
                 let reasons = usage.rejections.entry(rejected.submitter.clone()).or_default();
-                *reasons.entry(rejected.reason.clone().into_owned()).or_default() += rejected.jobs;
+                *reasons.entry(rejected.reason.clone()).or_default() += rejected.jobs;
             }
             for line in &report.submitters {
                 if !self.settings.groups.is_empty() {

@@ -173,7 +173,7 @@ impl Comparison {
             line: one.line,
         });
         let replayed = outcome.rejections.iter().map(|one| Decision {
-            key: (one.submitter.as_str(), one.job.cluster, &*one.reason),
+            key: (one.submitter.as_str(), one.job.cluster, one.reason.as_str()),
             text: text(&one.submitter, one.job.cluster, &one.reason),
             line: 0,
         });

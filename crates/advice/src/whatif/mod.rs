@@ -394,7 +394,7 @@ fn short<'o>(outcome: &'o Outcome, names: &JobNames, mut waiting: BTreeSet<JobOf
 /// The requests that are rejected in both outcomes, for different reasons.
 fn reasons(before: &Outcome, after: &Outcome) -> Vec<Delta<String>> {
     let last = |outcome: &Outcome| -> BTreeMap<String, String> {
-        outcome.rejections.iter().map(|one| (one.job.to_string(), one.reason.clone().into_owned())).collect()
+        outcome.rejections.iter().map(|one| (one.job.to_string(), one.reason.clone())).collect()
     };
     let (before, after) = (last(before), last(after));
     let moved = before.into_iter().filter_map(|(name, before)| {

@@ -4,7 +4,7 @@
 
 use hashbrown::HashSet;
 
-use crate::negotiate::negotiation_loop::submitter_attributes_at_start;
+use crate::negotiate::request_standing::submitter_attributes_at_start;
 use crate::negotiate::rules::Rules;
 use crate::negotiate::slot_matcher::SlotMatcher;
 use crate::priority::PriorityPolicy;

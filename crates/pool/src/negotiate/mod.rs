@@ -17,6 +17,7 @@ pub mod outcome;
 pub mod preemption;
 pub mod prepared;
 pub mod quotas;
+mod request_standing;
 pub mod rules;
 pub mod single;
 pub mod slot_matcher;
@@ -234,7 +235,7 @@ fn market<'c>(
     }
     let firsts: Vec<(usize, Request)> = queue.first_of_each().collect();
     let attributes =
-        |submitter: &Submitter| negotiation_loop::submitter_attributes_at_start(&submitter.name, policy, rules);
+        |submitter: &Submitter| request_standing::submitter_attributes_at_start(&submitter.name, policy, rules);
     let attributes: Vec<ClassAd> = submitters.iter().map(attributes).collect();
     let samples = threads::flat_map_parts(firsts.len(), GRAIN, |part| {
         let mut shapes = Shapes::default();

@@ -3,7 +3,7 @@
 //! In: turns of a policy, requests, slots. Out: matches and rejections. Formula source: `docs/reference/negotiation.md` 7.5,
 //! 8.3, 9.1.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -24,15 +24,10 @@ use crate::priority::{
     ChargedUsage, Claimant, PieHistory, PieInput, PriorityPolicy, Session, Spin, Turn, TurnResult, Turns,
 };
 use crate::queue::request::{Queue, Request};
-use crate::queue::significant::{STANDING, requires_standing};
+use crate::queue::significant::requires_standing;
 use crate::queue::submitter::Submitter;
 use classmate::internal::ad::{ClassAd, Shapes};
 use classmate::internal::eval::scope::EvalOptions;
-use classmate::internal::text::Text;
-use classmate::internal::value::Value;
-
-/// The name of the group negotiated for when there are no groups.
-const NO_GROUP: &str = "<none>";
 
 /// The state of the negotiation loop.
 pub struct NegotiationLoop<'c> {
@@ -68,6 +63,11 @@ pub struct NegotiationLoop<'c> {
     require_standing: RefCell<HashMap<u32, bool>>,
     /// The shapes of request ads.
     shapes: RefCell<Shapes>,
+    /// False if neither slots nor the configuration refer to what the negotiator adds to a request; computed when first
+    /// needed.
+    pub(super) sees_standing: OnceCell<bool>,
+    /// The autoclusters whose requests refer to it, as far as this was asked.
+    pub(super) mention_standing: RefCell<HashMap<u32, bool>>,
 }
 
 /// The group that is negotiated for, as request ads show it.
@@ -169,6 +169,8 @@ impl<'c> NegotiationLoop<'c> {
             protocols: submitters.iter().map(|submitter| Protocols::of(&submitter.address)).collect(),
             require_standing: RefCell::default(),
             shapes: RefCell::default(),
+            sees_standing: OnceCell::new(),
+            mention_standing: RefCell::default(),
         }
     }
 
@@ -390,12 +392,6 @@ impl<'c> NegotiationLoop<'c> {
         }
     }
 
-    /// Adds the current attributes of the submitter to a request.
-    pub(super) fn insert_submitter_attributes(&self, who: usize, request: &mut Request) {
-        let submitter = &self.submitters[who].name;
-        insert_submitter_attributes(&mut request.ad, submitter, &*self.policy, self.rules, self.group.as_ref());
-    }
-
     /// The search of a slot for a request of a submitter, with what is left of its turn.
     pub(super) fn search<'s>(&self, who: usize, request: &'s Request, session: &'s Session) -> SlotSearch<'s>
     where
@@ -558,37 +554,4 @@ impl<'c> NegotiationLoop<'c> {
             group: self.group.as_ref().map(|group| group.name.clone()),
         });
     }
-}
-
-/// The attributes of a submitter before its first turn, which requests have.
-pub(super) fn submitter_attributes_at_start(submitter: &[u8], policy: &dyn PriorityPolicy, rules: &Rules) -> ClassAd {
-    let negotiating = (!rules.groups.tree.is_empty()).then(NegotiatedGroup::default);
-    let mut ad = ClassAd::with_capacity(STANDING.len());
-    insert_submitter_attributes(&mut ad, submitter, policy, rules, negotiating.as_ref());
-    ad
-}
-
-/// Adds the attributes of a submitter, which requests have.
-fn insert_submitter_attributes(
-    ad: &mut ClassAd,
-    submitter: &[u8],
-    policy: &dyn PriorityPolicy,
-    rules: &Rules,
-    negotiating: Option<&NegotiatedGroup>,
-) {
-    let standing = policy.standing(submitter);
-    let [negotiating_group, autoregroup, group, group_usage, group_quota, prio, user_prio, usage] = *STANDING;
-    ad.insert(negotiating_group, negotiating.map_or(NO_GROUP, |group| &group.name));
-    ad.insert(autoregroup, negotiating.is_some_and(|group| group.autoregroup));
-    if let Some(NegotiatedGroup { quotas, .. }) = negotiating {
-        let tree = &rules.groups.tree;
-        let at = tree.of(submitter);
-        let name = &tree.groups()[at].name;
-        ad.insert(group, Value::Str(Text::new(name)));
-        ad.insert(group_usage, policy.group_usage(name));
-        ad.insert(group_quota, quotas.get(at).copied().unwrap_or(0.0));
-    }
-    ad.insert(prio, standing.priority);
-    ad.insert(user_prio, standing.priority);
-    ad.insert(usage, standing.usage);
 }

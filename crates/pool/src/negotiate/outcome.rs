@@ -2,7 +2,6 @@
 //!
 //! Plain data that can be serialized; the names of its fields are the names in `--format json`.
 
-use std::borrow::Cow;
 use std::ops::AddAssign;
 use std::sync::Arc;
 
@@ -118,7 +117,7 @@ pub struct Rejected {
     /// The submitter.
     pub submitter: String,
     /// The reason, in the words of `condor_negotiator` where it has such a reason.
-    pub reason: Cow<'static, str>,
+    pub reason: String,
     /// The reason as a value.
     pub rejection: Rejection,
     /// The verdicts on slots, counted.
@@ -155,15 +154,15 @@ pub enum Rejection {
 
 impl Rejection {
     /// The reason in the words of `condor_negotiator`, with the names of the concurrency limits that are reached.
-    pub fn reason(self, reached: &[String]) -> Cow<'static, str> {
+    pub fn reason(self, reached: &[String]) -> String {
         match self {
-            Self::ConcurrencyLimit => format!("concurrency limit {} reached", reached.join(", ")).into(),
-            Self::PreemptionRequirements => "PREEMPTION_REQUIREMENTS == False".into(),
-            Self::SubmitterLimit => "submitter limit exceeded".into(),
-            Self::NoMatch => "no match found".into(),
-            Self::SiteLimit => "held by a site limit".into(),
-            Self::NotRequested => "no slot requested it".into(),
-            Self::NotDrawn => "other jobs were drawn".into(),
+            Self::ConcurrencyLimit => format!("concurrency limit {} reached", reached.join(", ")),
+            Self::PreemptionRequirements => "PREEMPTION_REQUIREMENTS == False".to_owned(),
+            Self::SubmitterLimit => "submitter limit exceeded".to_owned(),
+            Self::NoMatch => "no match found".to_owned(),
+            Self::SiteLimit => "held by a site limit".to_owned(),
+            Self::NotRequested => "no slot requested it".to_owned(),
+            Self::NotDrawn => "other jobs were drawn".to_owned(),
         }
     }
 }

@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use hashbrown::HashMap;
 
 use crate::accountant::usage::{Account, SlotInUse};
-use crate::negotiate::negotiation_loop::submitter_attributes_at_start;
 use crate::negotiate::preemption::{KnownQuotas, LiveUsage, SlotAnnotator};
 use crate::negotiate::quotas::{Division, divided};
+use crate::negotiate::request_standing::submitter_attributes_at_start;
 use crate::negotiate::rules::Rules;
 use crate::negotiate::single::{self, SubmitterJobs};
 use crate::negotiate::{CycleObserver, Snapshot};

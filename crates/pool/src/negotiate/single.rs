@@ -9,15 +9,15 @@ use hashbrown::{HashMap, HashSet};
 use crate::negotiate::negotiation_loop::{NegotiationLoop, ServedRequest, TurnProgress};
 use crate::negotiate::offer::{self, Refusal};
 use crate::negotiate::outcome::{Rejected, Rejection, Tally};
+use crate::negotiate::request_standing::overlooks;
 use crate::pool::Slot;
 use crate::priority::{Allowance, EquivalentJobs, PriorityPolicy, Session, Turn, TurnResult, Waiting};
 use crate::queue::Job;
 use crate::queue::job::{Activity, JobAd, JobId};
 use crate::queue::request::{JobsBehind, Queue, Queued, Request};
 use crate::queue::submitter::Submitter;
-use classmate::internal::ad::{Attribute, ClassAd};
+use classmate::internal::ad::ClassAd;
 use classmate::internal::name::Key;
-use classmate::internal::program::mentions::Mentions;
 
 /// The jobs that some of the submitters have in the queue.
 pub(super) struct SubmitterJobs<'q> {
@@ -69,18 +69,6 @@ pub(super) struct SingleTurns {
     refusals: HashMap<(u32, usize), Refusal>,
     /// Verdicts of the slots evaluated for a job, by submitter and job.
     tallies: HashMap<(usize, usize), Tally>,
-}
-
-/// Returns whether no expression of an ad can refer to attributes of these names. False if an expression cannot be
-/// foreseen, or the ad has a parent.
-fn overlooks(ad: &ClassAd, names: &HashSet<Key>) -> bool {
-    let expression = |attribute: &Attribute| {
-        let Attribute::Tree(tree) = attribute else { return true };
-        let Mentions { names: mentioned, selectors, opaque, bound, random, live, .. } = Mentions::of(tree);
-        let foreseen = !(opaque || bound || random || live) && selectors.is_empty();
-        foreseen && !mentioned.iter().any(|name| names.contains(&name.key()))
-    };
-    ad.chained().is_none() && ad.attributes().all(|(_, attribute)| expression(attribute))
 }
 
 impl SingleTurns {
@@ -390,23 +378,5 @@ mod tests {
         };
         assert_eq!(found("TARGET.SubmitterUserPrio < 0.5"), (1, vec!["g.a@".to_owned()]));
         assert_eq!(found("TARGET.Missing =?= 1"), (0, vec!["g.a@".to_owned(), "g.b@".to_owned()]));
-    }
-
-    #[test]
-    fn what_an_ad_may_look_at_is_foreseen_or_counts() {
-        let names: HashSet<Key> = [classmate::internal::name::Name::new("Owner").key()].into();
-        for (expression, expected) in [
-            ("TARGET.Cpus > 1", true),
-            ("TARGET.owner == \"a\"", false),
-            ("eval(\"Own\" + \"er\") == \"a\"", false),
-            ("TARGET[Which] > 1", false),
-            ("random(2) == 1", false),
-        ] {
-            assert_eq!(
-                overlooks(&ad(&format!("[A = 1; Requirements = {expression}]")), &names),
-                expected,
-                "{expression}"
-            );
-        }
     }
 }

@@ -405,7 +405,7 @@ impl Cluster for UniformCluster<'_> {
         let asking = self.asking(job);
         let equal = |rejected: &&Rejected| number(rejected.job).is_some_and(|other| self.asking(other) == asking);
         let rejected = self.rejections.iter().rev().find(equal);
-        rejected.map_or("its submitter was never reached", |rejected| &*rejected.reason).to_owned()
+        rejected.map_or("its submitter was never reached", |rejected| rejected.reason.as_str()).to_owned()
     }
 
     fn charge(&mut self, now: i64) {

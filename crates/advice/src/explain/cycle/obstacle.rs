@@ -119,7 +119,7 @@ pub(crate) fn of_cycle(
     found.splice(at..at, not_looked_at(taken));
     if let Some(refused) = story.refused.as_ref().filter(|_| found.is_empty()) {
         let text = format!("the request of job {} was rejected: {}", refused.job, refused.reason);
-        found.push(Cause::new(Reason::Taken, &*refused.reason, text));
+        found.push(Cause::new(Reason::Taken, &refused.reason, text));
     }
     if let Some(unsent) = unsent {
         let at = if unsent.unclaimed > 0 { 0 } else { found.len() };

@@ -185,7 +185,7 @@ fn recorded(record: &OutcomeRecord<'_>, submitter: &str, job: &Job<'_>) -> Cause
         }
         CycleObstacle::Rank => (Reason::Rank, "matching slots in use prefer the jobs they run".to_owned()),
         CycleObstacle::Taken => {
-            let reason = refused.map(|refused| &*refused.reason);
+            let reason = refused.map(|refused| refused.reason.as_str());
             let stopped = stopped.map_or("submitter not in the cycle", |stopped| stopped.as_str());
             (Reason::Taken, reason.unwrap_or(stopped).to_owned())
         }

@@ -45,7 +45,7 @@ pub fn trace(outcome: &Outcome, prepared: &PreparedPool<'_>, name: &str) -> Opti
     let summary = outcome.submitters[place].clone();
     let turns = OutcomeRecord::new(outcome, &[]).turns(&summary.submitter);
     let own = outcome.rejections.iter().filter(|one| one.submitter == summary.submitter);
-    let refusals = tally(own.map(|one| (one.reason.clone().into_owned(), 1)));
+    let refusals = tally(own.map(|one| (one.reason.clone(), 1)));
     let before = outcome.submitters[..place].iter().filter(|line| line.priority.is_some());
     let mut story = ShareTrace {
         ceiling: ceiling(snapshot, &summary.submitter),
