@@ -1,6 +1,7 @@
 //! Configurations: what [`classmate_config::internal::config::check`] finds, the expressions of policies, and knobs
 //! that one file sets twice. One file: these rules report through one linter.
 
+mod branches;
 mod macros;
 mod members;
 mod policies;
@@ -74,8 +75,8 @@ pub fn lint_beside(config: &Config, schema: Option<&AdSchema>) -> Vec<Diagnostic
         linter.expression(&definition);
     }
     linter.undefined_macros();
-    linter.misspelled_macros();
-    linter.no_macros();
+    linter.misspelled_macros(config.definitions());
+    linter.no_macros(config.definitions());
     linter.quotas();
     linter.redefined();
     linter.old_transforms();
@@ -88,6 +89,7 @@ pub fn lint_beside(config: &Config, schema: Option<&AdSchema>) -> Vec<Diagnostic
     }
     linter.uncounted();
     let mut alarms = linter.alarms;
+    branches::check(config, schema, &mut alarms);
     alarms.sort_by_cached_key(|alarm| {
         let file = config.sources().iter().rposition(|source| *source.name == *alarm.file());
         let place = alarm.range().0;

@@ -54,34 +54,10 @@ pub fn check(config: &Config) -> Vec<Diagnostic> {
     let known: BTreeSet<_> = not_elif.iter().map(line).collect();
     found.retain(|warning| !known.contains(&line(warning)));
     found.extend(not_elif);
-    let referenced = referenced(config);
-    let groups = config.list("GROUP_NAMES").unwrap_or_default();
-    let groups_known = !groups.iter().any(|name| is_open(name)) && lists_groups(config);
-    let groups: BTreeSet<Vec<u8>> = groups.iter().map(|name| name.to_ascii_uppercase()).collect();
-    let mut checker = Checker {
-        config,
-        referenced,
-        groups,
-        groups_known,
-        mentioned: None,
-        cron_jobs: None,
-        resources: None,
-        found: Vec::new(),
-        work: 0,
-        daemons: daemons(config),
-        match_exprs: match_exprs(config),
-    };
+    let mut checker = Checker::of(config);
     for definition in config.definitions() {
-        let start = checker.found.len();
-        checker.definition(&definition);
-        // The reason of what was found: comments have lines of their own.
-        let has_comment = definition.raw.windows(2).any(|two| two[0].is_ascii_whitespace() && two[1] == b'#');
-        for found in checker.found[start..].iter_mut().filter(|_| has_comment) {
-            if matches!(found.code, "bad-value" | "odd-number") && !found.message.starts_with("`#") {
-                *found = found.clone().more_help("`#` is a part of a value: move the comment to its own line");
-            }
-        }
-        if checker.work > MAX_EXPANDED_BYTES || checker.found.len() >= MAX_DIAGNOSTICS {
+        checker.look_at(&definition);
+        if checker.is_given_up() {
             break;
         }
     }
@@ -91,6 +67,31 @@ pub fn check(config: &Config) -> Vec<Diagnostic> {
     }
     found.extend(checker.found);
     sort(config, &mut found);
+    found
+}
+
+/// The problems of the statements in the branch with a number of each `if`, as far as it is not taken, in a configuration that
+/// [`Config::with_untaken`] made: those that one statement has alone.
+pub fn check_untaken(config: &Config, number: usize) -> Vec<Diagnostic> {
+    // Other statements make these.
+    const OF_SEVERAL: [&str; 2] = ["group-quota", "undeclared-group"];
+    // Another version has other variables, and other values of them.
+    const OF_VERSION: [&str; 4] = ["bad-value", "obsolete-knob", "unknown-knob", "unread-prefix"];
+    let mut checker = Checker::of(config);
+    let mut found = Vec::new();
+    for (definition, of_version) in config.untaken(number) {
+        // A circle may have parts of several branches.
+        if config.expanded(definition.name, definition.raw).is_err() {
+            continue;
+        }
+        checker.look_at(&definition);
+        let alone =
+            |one: &Diagnostic| !OF_SEVERAL.contains(&one.code) && !(of_version && OF_VERSION.contains(&one.code));
+        found.extend(checker.found.drain(..).filter(alone));
+        if checker.is_given_up() {
+            break;
+        }
+    }
     found
 }
 
@@ -225,7 +226,42 @@ struct Checker<'c> {
     work: usize,
 }
 
-impl Checker<'_> {
+impl<'c> Checker<'c> {
+    fn of(config: &'c Config) -> Self {
+        let groups = config.list("GROUP_NAMES").unwrap_or_default();
+        let groups_known = !groups.iter().any(|name| is_open(name)) && lists_groups(config);
+        Checker {
+            config,
+            referenced: referenced(config),
+            groups: groups.iter().map(|name| name.to_ascii_uppercase()).collect(),
+            groups_known,
+            mentioned: None,
+            cron_jobs: None,
+            resources: None,
+            found: Vec::new(),
+            work: 0,
+            daemons: daemons(config),
+            match_exprs: match_exprs(config),
+        }
+    }
+
+    /// Returns true if the rest is not checked.
+    fn is_given_up(&self) -> bool {
+        self.work > MAX_EXPANDED_BYTES || self.found.len() >= MAX_DIAGNOSTICS
+    }
+
+    fn look_at(&mut self, definition: &Definition<'_>) {
+        let start = self.found.len();
+        self.definition(definition);
+        // The reason of what was found: comments have lines of their own.
+        let has_comment = definition.raw.windows(2).any(|two| two[0].is_ascii_whitespace() && two[1] == b'#');
+        for found in self.found[start..].iter_mut().filter(|_| has_comment) {
+            if matches!(found.code, "bad-value" | "odd-number") && !found.message.starts_with("`#") {
+                *found = found.clone().more_help("`#` is a part of a value: move the comment to its own line");
+            }
+        }
+    }
+
     fn definition(&mut self, definition: &Definition<'_>) {
         let name = definition.name;
         self.unread(definition);

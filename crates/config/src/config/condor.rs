@@ -13,6 +13,7 @@ use hashbrown::HashMap;
 use super::expand::{ExpandError, Expanded, Surroundings, expand, expand_self, own_path};
 use super::expansions::Expansions;
 use super::line::Logical;
+use super::untaken::Untaken;
 use super::{ConfigError, Diagnostic, Location, series, shown, table};
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::semantics::LATEST;
@@ -67,10 +68,10 @@ impl Default for Context {
 
 /// A name's value as it was written, and where.
 #[derive(Debug, Clone)]
-struct AssignedValue {
-    name: Box<[u8]>,
-    raw: Vec<u8>,
-    site: Site,
+pub(super) struct AssignedValue {
+    pub(super) name: Box<[u8]>,
+    pub(super) raw: Vec<u8>,
+    pub(super) site: Site,
 }
 
 /// The place at which a value was written.
@@ -185,6 +186,8 @@ pub struct Config {
     pub(super) unknowing: bool,
     /// Known expansions of the values.
     expansions: Expansions,
+    /// The values of branches that are not taken.
+    pub(super) untaken: Untaken,
 }
 
 /// A value found: its expanded text and where it was set (nowhere for a built-in default).
@@ -251,6 +254,7 @@ impl Config {
             files: 0,
             unknowing: false,
             expansions: Expansions::default(),
+            untaken: Untaken::default(),
         }
     }
 
@@ -533,7 +537,7 @@ impl Config {
         self.bounded(at)
     }
 
-    fn insert(&mut self, name: &[u8], raw: Vec<u8>, site: Site) -> usize {
+    pub(super) fn insert(&mut self, name: &[u8], raw: Vec<u8>, site: Site) -> usize {
         self.stored += raw.len();
         self.expansions.clear();
         let upper = name.to_ascii_uppercase();
@@ -577,7 +581,7 @@ impl Config {
 }
 
 impl AssignedValue {
-    fn definition(&self) -> Definition<'_> {
+    pub(super) fn definition(&self) -> Definition<'_> {
         Definition {
             name: &self.name,
             raw: &self.raw,

@@ -31,6 +31,7 @@ pub mod slurm;
 mod statement;
 pub mod table;
 mod template;
+mod untaken;
 pub mod user_map;
 
 pub use classmate::internal::diagnostic::Diagnostic;

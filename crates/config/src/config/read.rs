@@ -16,6 +16,7 @@ use super::files::{FileError, Files, TextFiles, beside};
 use super::line::{Lines, Logical};
 use super::statement::{self, Include, Operator, Statement};
 use super::template::{self, Item};
+use super::untaken::Circumstances;
 use super::{ConfigError, Diagnostic, Location, condition, shown};
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
@@ -132,6 +133,8 @@ struct Branch {
     taken: bool,
     /// True if `else` was seen.
     otherwise: bool,
+    /// The reason why a branch is not taken.
+    circumstances: Circumstances,
 }
 
 pub(super) struct Reader<'c> {
@@ -152,8 +155,12 @@ impl Reader<'_> {
             }
             if let Some(condition) = statement::condition(&line.text) {
                 self.condition(condition, &line, &mut open)?;
-            } else if open.last().is_none_or(|branch| branch.reading) {
-                self.statement(&line, text, depth)?;
+                continue;
+            }
+            match open.last().filter(|branch| !branch.reading) {
+                None => self.statement(&line, text, depth)?,
+                Some(branch) if text.template.is_none() => self.config.pass_over(&line, branch.circumstances),
+                Some(_) => {}
             }
         }
         match open.pop() {
@@ -179,8 +186,12 @@ impl Reader<'_> {
                 return refuse(format!("conditions are nested more than {MAX_CONDITION_DEPTH} deep"));
             }
             let outer = open.last().is_none_or(|branch| branch.reading);
+            let around = open.last().map(|branch| branch.circumstances).unwrap_or_default();
+            let circumstances = around.under(&line.text[rest.clone()]);
+            self.config.untaken.condition(&line.text[rest.clone()]);
             let reading = outer && self.holds(line, rest)?;
-            open.push(Branch { place: line.start(), reading, taken: reading || !outer, otherwise: false });
+            let (place, taken) = (line.start(), reading || !outer);
+            open.push(Branch { place, reading, taken, otherwise: false, circumstances });
             return Ok(());
         }
         let Some(branch) = open.last_mut() else {
@@ -189,8 +200,13 @@ impl Reader<'_> {
         if branch.otherwise && !matches!(found, Statement::Endif(_)) {
             return refuse(format!("`{keyword}` after `else`"));
         }
+        branch.circumstances.number += usize::from(!branch.reading);
+        self.config.untaken.condition(b"");
         match found {
             Statement::Elif(rest) => {
+                let condition = &line.text[rest.clone()];
+                branch.circumstances = branch.circumstances.under(condition);
+                self.config.untaken.condition(condition);
                 branch.reading = !branch.taken && self.holds(line, rest)?;
                 branch.taken |= branch.reading;
             }

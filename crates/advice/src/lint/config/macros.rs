@@ -159,12 +159,12 @@ impl Linter<'_> {
 
     /// Reports references to macros that nothing defines and that are named almost like one that is defined, or like a
     /// value.
-    pub(super) fn misspelled_macros(&mut self) {
+    pub(super) fn misspelled_macros<'d>(&mut self, definitions: impl Iterator<Item = Definition<'d>>) {
         let mut seen: BTreeSet<Vec<u8>> = BTreeSet::new();
         let config = self.config;
         let mut own: Option<NearNames<'_>> = None;
         let mut known: Option<BTreeSet<String>> = None;
-        for definition in config.definitions().filter(|found| found.template.is_none()) {
+        for definition in definitions.filter(|found| found.template.is_none()) {
             if memchr::memmem::find(definition.raw, b"$(").is_none() || knob::is_transform(bare(definition.name)) {
                 continue;
             }
@@ -206,9 +206,9 @@ impl Linter<'_> {
     }
 
     /// Text that looks like a reference to a macro and is none: `$(LOG/x` without `)`, and `${LOG}`.
-    pub(super) fn no_macros(&mut self) {
+    pub(super) fn no_macros<'d>(&mut self, definitions: impl Iterator<Item = Definition<'d>>) {
         let config = self.config;
-        for definition in config.definitions().filter(|found| found.template.is_none() && found.verbatim) {
+        for definition in definitions.filter(|found| found.template.is_none() && found.verbatim) {
             let raw = definition.raw;
             let upper = definition.name.to_ascii_uppercase();
             // Programs and shells have variables of their own.
