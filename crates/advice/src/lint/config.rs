@@ -30,7 +30,9 @@ use super::scope::Seen;
 use super::submit::{is_amount, lint_with_macros, without_macros};
 use super::transforms::{self, TransformPart};
 use super::versions::{LintVersions, changed_text, read_elsewhere};
-use super::{LineIndex, MAX_OF_LINE, beside_comment, is_slip, lists, pairs, placed, shifted_fix, unknowns, user_maps};
+use super::{
+    LineIndex, MAX_OF_LINE, beside_comment, effects, is_slip, lists, pairs, placed, shifted_fix, unknowns, user_maps,
+};
 use crate::versions::configuration::{attributes, compared_as, is_divided, referred_to};
 use classmate::internal::analysis::evaluate::{Analysis, unknown};
 use classmate::internal::analysis::values::kind;
@@ -84,7 +86,10 @@ pub fn lint_beside(config: &Config, schema: Option<&AdSchema>) -> Vec<Diagnostic
         linter.listed(list);
     }
     let of_lists = lists::check(config, &linter.advertised);
-    for (found, name) in pairs::check(config).into_iter().chain(of_lists).chain(user_maps::check(config)) {
+    let of_switches = effects::check(config);
+    for (found, name) in
+        pairs::check(config).into_iter().chain(of_lists).chain(user_maps::check(config)).chain(of_switches)
+    {
         linter.report(found, Some(name));
     }
     linter.uncounted();

@@ -225,6 +225,8 @@ impl<'c> Lists<'c> {
     /// A name of the files, which nothing lists or uses, that begins with another name (upper case), or the other way round.
     fn longer(&self, upper: &[u8]) -> Option<Vec<u8>> {
         const LEAST: usize = 6;
+        /// The letters at the beginning that two names for one thing share.
+        const ALIKE: usize = 5;
         /// Names that are looked at.
         const MAX_NAMES: usize = 100;
         if upper.len() < LEAST {
@@ -234,7 +236,9 @@ impl<'c> Lists<'c> {
         let longer = self.own.range(upper.to_vec()..).take_while(|name| name.starts_with(upper));
         let is_meant =
             |name: &&Vec<u8>| !self.advertised.contains_key(*name) && !self.is_mentioned(name) && !is_variable(name);
-        shorter.chain(longer).take(MAX_NAMES).find(is_meant).cloned()
+        // `RackNo` for `RackNumber`.
+        let alike = self.own.range(upper[..ALIKE].to_vec()..).take_while(|name| name.starts_with(&upper[..ALIKE]));
+        shorter.chain(longer).chain(alike).take(MAX_NAMES).find(is_meant).cloned()
     }
 
     /// Returns true if a value refers to a macro (upper case).

@@ -14,6 +14,7 @@ pub mod catalogue;
 mod commands;
 mod comparison;
 pub mod config;
+mod effects;
 pub mod expression;
 pub mod knobs;
 mod lists;

@@ -278,6 +278,7 @@ impl Linter<'_> {
                         (format!("`{shown}}}` is not a macro, and is not expanded"), format!("write `$({name})`"))
                     }
                     _ if open > at + 3
+                        && next != b'('
                         && !raw[..at].ends_with(b"$")
                         && config.definition(&raw[at + 1..open]).is_some() =>
                     {

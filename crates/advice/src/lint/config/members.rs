@@ -9,9 +9,9 @@ use crate::lint::near_names::NearNames;
 use crate::lint::unknowns;
 use classmate::Diagnostic;
 use classmate::internal::builtin::near;
-use classmate_config::Definition;
 use classmate_config::internal::config::check::referenced;
 use classmate_config::internal::config::setting::list_items;
+use classmate_config::{Definition, Location};
 
 /// Lists of names: the prefix of the variables that define them, the list, and the ends of those that complete them.
 pub(super) const LISTS: [(&str, &str, &[&str]); 11] = [
@@ -81,6 +81,8 @@ impl Linter<'_> {
             .collect();
         let mut slips: BTreeSet<String> = BTreeSet::new();
         let near_unlisted = NearNames::of(unlisted.iter().map(String::as_str));
+        let here = config.definitions().filter(|one| listed.contains(&upper(one.name)));
+        let places: BTreeSet<&str> = here.filter_map(|one| Some(&*one.place?.file)).collect();
         for (item, place, shown) in missing {
             if item.contains(&b'/') {
                 let item = String::from_utf8_lossy(&item).into_owned();
@@ -91,7 +93,18 @@ impl Linter<'_> {
             }
             let item = String::from_utf8_lossy(&item).into_owned();
             let allowed = near::allowance(item.as_bytes());
-            let Some(near) = near_unlisted.closest(allowed, &item.to_ascii_uppercase(), |_| true) else { continue };
+            let Some(near) = near_unlisted.closest(allowed, &item.to_ascii_uppercase(), |_| true) else {
+                // Beside members of the list in the same file, other files hardly define it.
+                let is_here = |at: &Location| places.contains(&*at.file);
+                if place.as_ref().is_some_and(is_here) && !prefix.starts_with("CLASSAD_USER_MAP") {
+                    let message =
+                        format!("`{item}` is listed but `{prefix}{item}` is not defined, so it has no effect");
+                    let help = format!("define `{prefix}{item}`, or remove `{item}` from the list");
+                    let warning = Diagnostic::warning_at(message, place).help(help);
+                    self.report(warning.code("conflicting-knobs"), Some(shown));
+                }
+                continue;
+            };
             slips.insert(format!("{prefix}{near}").to_ascii_uppercase());
             let near = self.as_written(prefix, near);
             let message = format!("`{prefix}{item}` is listed but not defined, so it has no effect");
