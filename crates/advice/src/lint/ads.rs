@@ -442,7 +442,7 @@ pub(super) fn needed(expr: &Expr) -> Vec<Name> {
 }
 
 /// The finding about an attribute whose value needs the attribute itself: `Start = IsReady`, `IsReady = Start`.
-fn circular(name: Name, expr: &Expr, ad: &ClassAd) -> Option<Diagnostic> {
+pub(super) fn circular(name: Name, expr: &Expr, ad: &ClassAd) -> Option<Diagnostic> {
     /// Attributes that are followed.
     const MAX_FOLLOWED: usize = 20;
     let (mut open, mut seen) = (vec![(name, needed(expr))], Vec::new());

@@ -196,6 +196,10 @@ impl Call<'_> {
             let help = format!("the item comes first: `member({}, {})`", self.shown(1), self.shown(0));
             return Some((first, "the first argument of `member` is an item, not a list".to_owned(), help));
         }
+        if matches!(node(second), Node::List(run) if self.tree.run(*run).is_empty()) {
+            let message = format!("`{}` has no elements, so the call is never true", self.shown(1));
+            return Some((second, message, "write the elements, as in `{ \"a\", \"b\" }`".to_owned()));
+        }
         if let (Some(of), Node::List(run)) = (self.attribute(0).and_then(|name| fact(name.folded())), node(second)) {
             let items = self.tree.run(*run);
             let is = |id: &NodeId, text: bool| match node(*id) {

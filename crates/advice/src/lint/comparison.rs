@@ -39,6 +39,9 @@ pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagn
             View::Binary { op: BinaryOp::Divide, left, right } => {
                 finder.quotient(id, left, right).or_else(|| finder.share(id, left, right))
             }
+            View::Binary { op: BinaryOp::Multiply, left, right } => {
+                finder.factor(left).or_else(|| finder.factor(right))
+            }
             View::Binary { op: BinaryOp::Add | BinaryOp::Subtract, left, right } => {
                 finder.moved(left, right).or_else(|| finder.moved(right, left))
             }
@@ -392,6 +395,23 @@ impl Finder<'_> {
         let message = format!("`{}` is 0 for every smaller job: it has no fraction", written(self.context.text, span));
         let help = format!("write `real({}) / …`", written(self.context.text, self.span(left)?));
         Some(Diagnostic::warning(message, span).help(help).code("integer-division"))
+    }
+
+    /// `(3 / 2) * RequestMemory`
+    fn factor(&self, id: NodeId) -> Option<Diagnostic> {
+        // Without parentheses, a whole part may be meant: `7 / 2 * Cpus`.
+        let Node::Paren(inner) = *self.tree.node(id) else { return None };
+        let View::Binary { op: BinaryOp::Divide, left, right } = self.tree.view(self.tree.bare(inner)) else {
+            return None;
+        };
+        let (Some(Value::Int(one)), Some(Value::Int(two))) = (self.constant(left), self.constant(right)) else {
+            return None;
+        };
+        // Less than 1 is reported as 0.
+        let span = self.span(self.tree.bare(id)).filter(|_| two > 0 && one > two && one % two != 0)?;
+        let quotient = written(self.context.text, span);
+        let message = format!("`{quotient}` is {}: a quotient of integers has no fraction", one / two);
+        Some(Diagnostic::warning(message, span).help(format!("write `{one}.0 / {two}`")).code("integer-division"))
     }
 
     /// `1 / 2`

@@ -31,7 +31,8 @@ use super::submit::{is_amount, lint_with_macros, without_macros};
 use super::transforms::{self, TransformPart};
 use super::versions::{LintVersions, changed_text, read_elsewhere};
 use super::{
-    LineIndex, MAX_OF_LINE, beside_comment, effects, is_slip, lists, pairs, placed, shifted_fix, unknowns, user_maps,
+    LineIndex, MAX_OF_LINE, beside_comment, daemon_list, effects, execution_point, is_slip, lists, pairs, placed,
+    shifted_fix, unknowns, user_maps,
 };
 use crate::versions::configuration::{attributes, compared_as, is_divided, referred_to};
 use classmate::internal::analysis::evaluate::{Analysis, unknown};
@@ -86,10 +87,10 @@ pub fn lint_beside(config: &Config, schema: Option<&AdSchema>) -> Vec<Diagnostic
         linter.listed(list);
     }
     let of_lists = lists::check(config, &linter.advertised);
-    let of_switches = effects::check(config);
-    for (found, name) in
-        pairs::check(config).into_iter().chain(of_lists).chain(user_maps::check(config)).chain(of_switches)
-    {
+    let of_daemons = daemon_list::check(config).into_iter().chain(execution_point::check(config));
+    let of_others = of_daemons.chain(effects::check(config));
+    let of_several = pairs::check(config).into_iter().chain(of_lists).chain(user_maps::check(config)).chain(of_others);
+    for (found, name) in of_several {
         linter.report(found, Some(name));
     }
     linter.uncounted();
@@ -174,6 +175,8 @@ struct Linter<'c> {
     copied: BTreeSet<Vec<u8>>,
     /// Words, upper case, of transforms of jobs, and how often their statements have them.
     transforms: BTreeMap<Vec<u8>, usize>,
+    /// The attributes of lists such as `SCHEDD_ATTRS`, and of `STARTD_ATTRS`, once they are asked for.
+    published: [OnceCell<ClassAd>; 2],
     /// Bytes that expansions gave; one that was given up counts as many.
     work: Cell<usize>,
     /// Undefined macros, upper case: the first reference, and the names of the variables that are not valid without it.
@@ -206,6 +209,7 @@ impl<'c> Linter<'c> {
             advertised,
             copied,
             transforms,
+            published: [OnceCell::new(), OnceCell::new()],
             work: Cell::new(0),
             undefined,
         }
@@ -528,6 +532,7 @@ impl<'c> Linter<'c> {
             found.extend(self.unpublished(&expr, role, text));
             found.extend(self.bare_macros(&expr, role, text));
             found.extend(self.group_alone(name, &expr, text));
+            found.extend(own.and_then(|own| self.circle(own, &expr)));
         }
         if bare(name).eq_ignore_ascii_case(b"HIBERNATE") {
             sleep_states(text, &self.options(), &mut found);
@@ -595,7 +600,9 @@ impl<'c> Linter<'c> {
     /// The finding about a string as the value of a knob that is a number.
     fn text_for_number(&self, name: &[u8], text: &[u8]) -> Option<Diagnostic> {
         let expr = parse_expr(text, &self.options()).ok()?;
-        if !matches!(expr.node(), Node::Literal(Literal::Str(_))) {
+        let values = Analysis::new(expr.tree(), &unknown).values(expr.root());
+        let is_number = values.ints.is_some() || values.reals.is_some() || values.has(kind::TRUE | kind::FALSE);
+        if !matches!(expr.node(), Node::Literal(Literal::Str(_))) && (!values.has_text() || is_number) {
             return None;
         }
         // As `GetSlotWeight` in HTCondor's `Accountant.cpp`.
@@ -603,7 +610,8 @@ impl<'c> Linter<'c> {
         let counts = if is_weight { "each slot has the weight 1" } else { "it counts as 0" };
         let span = Span::new(0, text.trim_ascii_end().len());
         let found = Diagnostic::warning(format!("a string is not a number, so {counts}"), span);
-        Some(found.help("remove the quotes").code("type-clash"))
+        let is_literal = matches!(expr.node(), Node::Literal(_));
+        Some(found.help(if is_literal { "remove the quotes" } else { "write numbers" }).code("type-clash"))
     }
 
     /// Tests whether other files may define what makes a text an expression; the rest of it is checked then.

@@ -30,6 +30,8 @@ const LONE_SLOT: Role = Role { condition: true, ..LONE_SLOT_VALUE };
 /// Of a job, with a slot as TARGET.
 pub(super) const MATCH_VALUE: Role = Role { mine: Seen::Job, other: Seen::Slot, ..VALUE };
 pub(super) const MATCH: Role = Role { condition: true, ..MATCH_VALUE };
+/// Of a job that runs on the access point, which is TARGET.
+pub(super) const ON_ACCESS_POINT: Role = Role { mine: Seen::Job, other: Seen::Scheduler, ..MATCH };
 /// Of a job alone.
 pub(super) const LONE_JOB: Role = Role { condition: true, mine: Seen::Job, other: Seen::Nothing, ..VALUE };
 /// Of an access point, with a job as TARGET.

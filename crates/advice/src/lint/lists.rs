@@ -59,6 +59,12 @@ pub(super) fn check(config: &Config, advertised: &BTreeMap<Vec<u8>, Role>) -> Fo
     found
 }
 
+/// Tests whether files of a configuration are not here, which its root names.
+pub(super) fn misses_files(config: &Config) -> bool {
+    let is_set = |name: &str| config.definition(name.as_bytes()).is_some_and(|one| one.place.is_some());
+    config.sources().len() == 1 && (is_set("LOCAL_CONFIG_FILE") || is_set("LOCAL_CONFIG_DIR"))
+}
+
 /// The names, upper case, that files set and that HTCondor does not know.
 fn own_names(config: &Config) -> BTreeSet<Vec<u8>> {
     let own = config.definitions().filter(|one| one.place.is_some() && config.built_in(bare(one.name)).is_none());
@@ -188,7 +194,7 @@ impl<'c> Lists<'c> {
     /// Items of other lists of names: quotes, brackets and `;` are a part of them. Those of slots and of jobs are attributes.
     fn names(&self, found: &mut Found) {
         const ATTRIBUTES: [&str; 3] = ["STARTD_JOB_ATTRS", "STARTD_PARTITIONABLE_SLOT_ATTRS", "STARTD_SLOT_ATTRS"];
-        const OTHERS: [&str; 3] = ["DAEMON_LIST", "DOCKER_MOUNT_VOLUMES", "DOCKER_VOLUMES"];
+        const OTHERS: [&str; 4] = ["DAEMON_LIST", "DOCKER_MOUNT_VOLUMES", "DOCKER_VOLUMES", "FILETRANSFER_PLUGINS"];
         const ENDS: [&str; 3] = ["_NAMES", "_JOBLIST", "_ATTRS"];
         let is_named = |name: &str| {
             let is_list = ENDS.iter().any(|end| name.ends_with(end)) || name.starts_with("SETTABLE_ATTRS_");

@@ -102,7 +102,7 @@ pub(super) fn error(message: impl Into<String>, text: &str, help: impl Into<Box<
 }
 
 /// A warning about the whole of a statement.
-fn warning(message: impl Into<String>, text: &str, help: impl Into<Box<str>>) -> Diagnostic {
+pub(super) fn warning(message: impl Into<String>, text: &str, help: impl Into<Box<str>>) -> Diagnostic {
     let mut found = error(message, text, help);
     found.severity = Severity::Warning;
     found
@@ -436,7 +436,7 @@ impl Reading {
     }
 
     /// The last value of the first of some names that has one.
-    fn value(&self, names: &[&str]) -> Option<&Assigned> {
+    pub(super) fn value(&self, names: &[&str]) -> Option<&Assigned> {
         let last = |name: &&str| self.values.get(*name).and_then(|all| all.last());
         names.iter().find_map(last).filter(|(value, _)| !value.is_empty())
     }
@@ -523,6 +523,7 @@ impl Reading {
         self.shared_files(statements);
         self.overwritten(statements);
         self.unread_commands(&name, statements);
+        self.policies(statements);
         for (one, other) in EXCLUSIVE {
             if let (Some((_, a)), Some((_, b))) = (self.value(&[one]), self.value(&[other])) {
                 let at = *a.max(b);

@@ -4,11 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::ads::circular;
 use super::attributes::{is_known, misspelled_own};
 use super::commands::{self, CommandKind};
 use super::comparison::{assigned as assigned_value, wrong_size};
 use super::expression::{LintContext, Role, lint as lint_expression, unparsed};
-use super::knobs::{HOLD, LONE_JOB, MATCH, MATCH_VALUE, RELEASE};
+use super::knobs::{HOLD, LONE_JOB, MATCH, MATCH_VALUE, ON_ACCESS_POINT, RELEASE};
 use super::rules::{published, unquoted_text};
 use super::submit_values::{is_size_unit, may_expand};
 use super::units::{in_unit, meant_amount};
@@ -22,9 +23,9 @@ use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
-use classmate::{Diagnostic, Name, ParseOptions, Span};
+use classmate::{ClassAd, Diagnostic, Name, ParseOptions, Span};
 use classmate_config::internal::config::check::seconds_of_days;
-use classmate_config::internal::config::{origin, parenthesized};
+use classmate_config::internal::config::{BYTE_ORDER_MARK, origin, parenthesized};
 
 /// Commands that are conditions, lower case.
 const CONDITIONS: &[&str] = &[
@@ -72,6 +73,7 @@ pub fn lint(file: &Arc<str>, text: &[u8], versions: &LintVersions) -> Vec<Diagno
         placed.severity = severity;
         found.push(placed);
     }
+    found.extend(byte_order_mark(file, text));
     found.extend(all.iter().filter_map(|(number, _, line)| comment_in_statement(file, line, *number)));
     found.extend(of_other_system(file, &all));
     found.extend(short_row(file, text, &all));
@@ -83,6 +85,16 @@ pub fn lint(file: &Arc<str>, text: &[u8], versions: &LintVersions) -> Vec<Diagno
     }
     found.sort_by_cached_key(|one| one.range().0.line);
     found
+}
+
+/// A byte order mark at the beginning: `condor_submit` takes it for a part of the first name.
+fn byte_order_mark(file: &Arc<str>, text: &[u8]) -> Option<Diagnostic> {
+    let rest = text.strip_prefix(BYTE_ORDER_MARK)?;
+    let line = &text[..text.len() - rest.len() + memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
+    let message = "the file starts with a byte order mark, which is not valid in a name";
+    let found = Diagnostic::error(message, Span::new(0, BYTE_ORDER_MARK.len())).code("rejected-submit");
+    let excerpt = Excerpt { text: line.to_vec(), subject: None };
+    Some(placed(found.help("save the file as UTF-8 without the mark"), file, 1, excerpt, None))
 }
 
 /// `#SBATCH --mem=4G`: a comment with options of another batch system.
@@ -194,6 +206,10 @@ fn comment_in_statement(file: &Arc<str>, statement: &[u8], number: u64) -> Optio
 struct Own {
     /// Attributes it gives its jobs.
     attributes: BTreeSet<Vec<u8>>,
+    /// Their values, as far as they are known.
+    ad: ClassAd,
+    /// True if the jobs run on the access point.
+    is_local: bool,
     /// Macros that something refers to, or that `queue` sets.
     macros: BTreeSet<Vec<u8>>,
     /// The one value, with a unit, of each macro that has such: names in lower case.
@@ -221,10 +237,17 @@ impl Own {
             let name = line[..memchr::memchr(b'=', line).unwrap_or(0)].trim_ascii().to_ascii_uppercase();
             if let Some(name) = name.as_slice().strip_prefix(b"+").or_else(|| name.strip_prefix(b"MY.")) {
                 own.attributes.insert(name.to_vec());
+                let value = &line[memchr::memchr(b'=', line).map_or(line.len(), |at| at + 1)..];
+                if let Ok(expr) = parse_expr(value.trim_ascii(), &own.options()) {
+                    own.ad.insert_expr(Name::new(name), &expr);
+                }
             }
             let value = line[(memchr::memchr(b'=', line).map_or(0, |at| at + 1))..].trim_ascii();
             let value = String::from_utf8_lossy(value).into_owned();
             let lower = String::from_utf8_lossy(&name).to_ascii_lowercase();
+            if matches!(lower.as_str(), "universe" | "jobuniverse") {
+                own.is_local = matches!(value.to_ascii_lowercase().as_str(), "local" | "scheduler" | "7" | "12");
+            }
             if lower.ends_with("_reason") {
                 own.reasons.insert(lower.clone(), value.clone());
             }
@@ -418,6 +441,18 @@ fn no_amount(name: &str, text: &str) -> Option<Diagnostic> {
         let found = Diagnostic::warning(message, span).code("odd-command");
         return Some(found.help(format!("write {}", amount.ceil())));
     }
+    // More than the largest machines have.
+    let most = match name {
+        "request_cpus" => 65_536.0,
+        "request_gpus" => 1_024.0,
+        "request_memory" => 1e9,
+        "request_disk" => 1e15,
+        _ => f64::INFINITY,
+    };
+    if amount >= most {
+        let found = Diagnostic::warning(format!("`{name}` is {amount}, more than a machine has"), span);
+        return Some(found.help("write the amount that one job needs").code("odd-command"));
+    }
     if name == "request_cpus" && amount == 0.0 {
         let found = Diagnostic::warning(format!("`{name}` is 0, and a job runs on a core"), span);
         return Some(found.help("write 1").code("odd-command"));
@@ -546,7 +581,7 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
     } else if lower == "periodic_hold" {
         HOLD
     } else if lower == "requirements" {
-        MATCH
+        if own.is_local { ON_ACCESS_POINT } else { MATCH }
     } else if matches!(lower.as_str(), "rank" | "preferences") {
         MATCH_VALUE
     } else if CONDITIONS.contains(&lower.as_str()) {
@@ -606,7 +641,8 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
             assigned_value(Name::new(attribute), literal, &String::from_utf8_lossy(text), span)
         };
         let word = || published(text, &options, &known);
-        text_attribute.or_else(constant).or_else(word).into_iter().collect()
+        let circle = || circular(Name::new(attribute), &expr, &own.ad);
+        text_attribute.or_else(constant).or_else(word).or_else(circle).into_iter().collect()
     });
     found.extend(of_macro);
     let count = found.len();

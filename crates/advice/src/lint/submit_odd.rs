@@ -4,6 +4,7 @@
 
 use super::attributes::{is_known, misspelled_attribute, only_in};
 use super::rules::truth_of;
+use super::submit_files::odd_name;
 use crate::submit::queue::number;
 use classmate::internal::builtin::near;
 
@@ -282,6 +283,18 @@ const FILES: [&str; 10] = [
     "aws_secret_access_key_file",
 ];
 
+/// Commands that are counts or times.
+const COUNTS: [&str; 8] = [
+    "deferral_prep_time",
+    "deferral_window",
+    "job_lease_duration",
+    "job_max_vacate_time",
+    "keep_claim_idle",
+    "max_retries",
+    "next_job_start_delay",
+    "stack_size",
+];
+
 /// The name of a file in quotes, which are a part of it.
 fn quoted_path(name: &str, value: &str) -> Option<(String, String)> {
     let inner = value.strip_prefix('"')?.strip_suffix('"').filter(|_| FILES.contains(&name))?;
@@ -338,6 +351,18 @@ fn odd_path(name: &str, value: &str) -> Option<(String, String)> {
     Some((message, format!("write `{}`", item.split_whitespace().collect::<Vec<_>>().join(", "))))
 }
 
+/// `$(name=5)`: the default of a macro is behind a colon.
+fn misused_default(value: &str) -> Option<(String, String)> {
+    value.match_indices("$(").find_map(|(at, _)| {
+        let inner = &value[at + 2..];
+        let end = inner.find(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_'))?;
+        let default = inner[end..].strip_prefix('=')?;
+        let default = &default[..default.find(')').filter(|_| end > 0)?];
+        let message = format!("`$({}={default})` is not a macro, and is not expanded", &inner[..end]);
+        Some((message, format!("write `$({}:{default})`", &inner[..end])))
+    })
+}
+
 /// The value of a command that is read in an unexpected way, and its help.
 pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
     if let Some(start) = value.find("$(").filter(|_| !matches!(name, "requirements" | "rank")) {
@@ -349,6 +374,9 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
             return Some((format!("`{rest}` has no `)`, so it is not a macro"), help));
         }
     }
+    if let Some(found) = misused_default(value) {
+        return Some(found);
+    }
     if let Some(rest) = value.strip_prefix('=').filter(|_| !name.starts_with("my.")) {
         let message = format!("the value of `{name}` begins with `=`");
         return Some((message, format!("write `{name} = {}`", rest.trim_start())));
@@ -358,7 +386,10 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
         return found;
     }
     let found = nested_function(value).or_else(|| quoted_path(name, value)).or_else(|| odd_path(name, value));
-    let found = found.or_else(|| whole_in_quotes(name, value)).or_else(|| of_command_line(name, value));
+    let found = found
+        .or_else(|| odd_name(name, value))
+        .or_else(|| whole_in_quotes(name, value))
+        .or_else(|| of_command_line(name, value));
     if found.is_some() {
         return found;
     }
@@ -368,7 +399,9 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
     match name {
         "concurrency_limits" => {
             let amounts = value.split([',', ' ', '\t']).filter_map(|item| item.split_once(':'));
-            let is_odd = |amount: &str| !amount.trim().is_empty() && amount.trim().parse::<f64>().is_err();
+            let is_odd = |amount: &str| {
+                !amount.trim().is_empty() && amount.trim().parse::<f64>().map_or(true, |number| number < 0.0)
+            };
             let (limit, amount) = amounts.into_iter().find(|(_, amount)| is_odd(amount))?;
             let message = format!("`{amount}` is not an amount of `{limit}`, and counts as 1");
             Some((message, format!("write a number, as in `{limit}:2`")))
@@ -407,7 +440,16 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
             let message = format!("`{sign}` is a part of the name of the group `{value}`");
             Some((message, "write the name of one group, as in `group.subgroup`".to_owned()))
         }
+        "transfer_plugins" => {
+            let item = value.split(';').map(str::trim).find(|item| !item.is_empty() && !item.contains('='))?;
+            let message = format!("`{item}` in `{name}` has no program");
+            Some((message, "write `method = program; other = program`".to_owned()))
+        }
         name if name.starts_with("cron_") => odd_time(name, value),
+        name if COUNTS.contains(&name) && number(value).is_some_and(|number| number < 0.0) => {
+            let message = format!("`{name}` is {value}, and a count or a time is not negative");
+            Some((message, "write 0 or more".to_owned()))
+        }
         _ => odd_files(name, value),
     }
 }

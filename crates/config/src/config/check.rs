@@ -2,6 +2,7 @@
 //!
 //! In: a [`Config`]. Out: [`Diagnostic`]s with places, in the order of the files. One file: half of it is tests.
 
+mod families;
 mod groups;
 mod names;
 mod types;
@@ -331,6 +332,12 @@ impl<'c> Checker<'c> {
         if knob::find(name).is_some() {
             return (None, Some(name));
         }
+        if let Some(meant) = families::of_slots(&shown(name)).filter(|_| !self.is_referenced(name)) {
+            let message = format!("`{}` has no effect: a slot has no prefix with a dot", shown(name));
+            let warning = definition.name_warning(message).code("unread-prefix").help(format!("write `{meant}`"));
+            self.found.push(warning);
+            return (Some(prefix), None);
+        }
         // An unknown prefix in front of a knob: probably a mistake.
         let is_knob = knob::find(rest).is_some_and(|knob| !knob.is_family());
         let is_slip = || {
@@ -533,10 +540,29 @@ impl<'c> Checker<'c> {
         let family = FAMILY.iter().any(|prefix| upper.starts_with(prefix.as_bytes()));
         let nearest = self.nearest(name, family, definition);
         if nearest.is_none() && !family {
+            self.unknown_of_family(name, definition);
             return;
         }
         let whose = if family { " of the negotiator" } else { "" };
         self.misspelled_name(name, whose, nearest, definition);
+    }
+
+    /// Reports a name that begins like the variables of a feature, or of a daemon, and that nothing uses. Names of macros and
+    /// attributes of a site's own mostly have small letters.
+    fn unknown_of_family(&mut self, name: &[u8], definition: &Definition<'_>) {
+        let upper = shown(name);
+        let is_plain = name.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_');
+        if !is_plain || self.mentioned().contains(name) {
+            return;
+        }
+        if let Some(meant) = families::of_daemon(&upper, &|rest| is_named(rest.as_bytes())) {
+            let message = format!("`{upper}` is not a knob: the name of a daemon ends with a dot");
+            let help = format!("write `{meant}`");
+            self.found.push(definition.name_warning(message).code("unknown-knob").help(help));
+        } else if let Some((family, meant)) = families::of_family(&upper) {
+            let message = format!("`{upper}` is not a knob: HTCondor knows all that begin with `{family}`");
+            self.found.push(definition.name_warning(message).code("unknown-knob").did_you_mean(meant));
+        }
     }
 
     /// Reports a name with the variable that was probably meant.

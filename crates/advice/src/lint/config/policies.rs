@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Linter;
+use crate::lint::ads::circular;
 use crate::lint::attributes::is_known;
 use crate::lint::expression::{Role, written};
 use crate::lint::knobs::bare;
@@ -14,7 +15,7 @@ use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::view::RefScope;
-use classmate::{Diagnostic, Expr, Name, ParseOptions};
+use classmate::{ClassAd, Diagnostic, Expr, Name, ParseOptions};
 use classmate_config::internal::config::check::{has_root, is_variable};
 use classmate_pool::internal::pool::attribute;
 
@@ -49,6 +50,23 @@ pub(super) fn sleep_states(text: &[u8], options: &ParseOptions, found: &mut Vec<
 }
 
 impl Linter<'_> {
+    /// The finding about an attribute of a list such as `STARTD_ATTRS` that needs itself, perhaps through others.
+    pub(super) fn circle(&self, name: Name, expr: &Expr) -> Option<Diagnostic> {
+        let of_slots = self.advertised.get(&name.folded().to_ascii_uppercase())?.looks_at_jobs;
+        let ad = self.published[usize::from(of_slots)].get_or_init(|| {
+            let mut ad = ClassAd::new();
+            for (known, _) in self.advertised.iter().filter(|(_, role)| role.looks_at_jobs == of_slots) {
+                let Some(definition) = self.config.definition(known) else { continue };
+                let text = self.config.expansion(definition.name, definition.raw).ok();
+                if let Some(expr) = text.and_then(|text| parse_expr(&text, &self.options()).ok()) {
+                    ad.insert_expr(Name::new(known), &expr);
+                }
+            }
+            ad
+        });
+        circular(name, expr, ad)
+    }
+
     /// `MY.MaxHours` in a policy of slots, of which the configuration sets `MaxHours` and does not publish it.
     pub(super) fn unpublished(&self, expr: &Expr, role: Role, text: &[u8]) -> Vec<Diagnostic> {
         if role.mine != Seen::Slot || self.brings() {

@@ -332,6 +332,11 @@ static TABLE: LazyLock<Vec<&str>> = LazyLock::new(|| {
     table::entries().map(|(name, _)| name).chain(without).collect()
 });
 
+/// The names of the table, and of variables without a default.
+pub(super) fn known_names() -> impl Iterator<Item = &'static str> {
+    TABLE.iter().copied()
+}
+
 /// The knob with a default, of any daemon, that a name is but for one letter. Names that differ in a digit are meant.
 pub(super) fn of_table(name: &[u8]) -> Option<String> {
     fn digits(name: &[u8]) -> impl Iterator<Item = &u8> {

@@ -394,7 +394,8 @@ pub(super) fn odd_integer(kind: KnobKind, upper: &str, value: &str) -> Option<Pr
         upper.ends_with("_PERIOD") || IN_SECONDS.iter().any(|end| upper.ends_with(end) && *end != "_WORKLIFE");
     let is_amount = upper.starts_with("MAX_") || upper.contains("_MAX_") || upper.ends_with("_SIZE");
     let message = format!("`{upper}` is `{value}`: a time, a size or a limit is not negative");
-    let is_odd = least == i64::MIN && number < -1 && (is_time || is_amount);
+    let is_count = upper.starts_with("NUM_") && number < 0;
+    let is_odd = least == i64::MIN && (number < -1 && (is_time || is_amount) || is_count);
     is_odd.then(|| (Severity::Warning, message, format!("write `{}`", number.unsigned_abs())))
 }
 

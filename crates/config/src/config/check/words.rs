@@ -21,6 +21,8 @@ pub(super) fn rule(upper: &str) -> Option<Rule> {
         Some(period)
     } else if is_cron && upper.ends_with("_MODE") {
         Some(mode)
+    } else if is_cron && upper.ends_with("_SLOTS") {
+        Some(slot_numbers)
     } else if is_cron && ["_KILL", "_RECONFIG", "_RECONFIG_RERUN"].iter().any(|end| upper.ends_with(end)) {
         Some(cron_truth)
     } else if is_access {
@@ -287,6 +289,18 @@ fn missing_units(upper: &str, value: &str) -> Option<Problem> {
     (!is_known).then(|| (Severity::Warning, message(), help.to_owned()))
 }
 
+/// The numbers of the slots that a cron job is for.
+fn slot_numbers(upper: &str, value: &str) -> Option<Problem> {
+    let mut items = value.split([',', ' ', '\t']).filter(|item| !item.is_empty());
+    let item = items.find(|item| item.parse::<u32>().is_err())?;
+    let message = format!("`{item}` in `{upper}` is not the number of a slot");
+    Some((
+        Severity::Error,
+        message,
+        "write numbers, as in `1, 2`; without the variable, all slots are meant".to_owned(),
+    ))
+}
+
 /// When a cron job runs.
 fn mode(upper: &str, value: &str) -> Option<Problem> {
     let known = ["Periodic", "WaitForExit", "OneShot", "OnDemand"];
@@ -366,6 +380,11 @@ fn odd_entry(upper: &str, item: &str) -> Option<Problem> {
         return problem(message, "write `user@domain/host` without blanks");
     }
     let host = item.rsplit('/').next().unwrap_or_default();
+    if let Some((front, user)) = item.split_once('/').filter(|(front, user)| user.contains('@') && !front.contains('@'))
+    {
+        let message = format!("`{item}` in `{upper}` matches no host: the user comes before the host");
+        return problem(message, &format!("write `{user}/{front}`"));
+    }
     if let Some(help) = odd_address(host) {
         return problem(format!("`{item}` in `{upper}` matches no host: it is not an address"), &help);
     }

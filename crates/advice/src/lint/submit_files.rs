@@ -1,0 +1,45 @@
+//! Names of files and folders in submit files that are read as they are.
+//!
+//! In: a command and its value. Out: a message and a help, for findings of the rule `odd-command`.
+
+/// The lists of files that are transferred.
+const LISTS: [&str; 3] = ["transfer_input_files", "transfer_output_files", "transfer_checkpoint_files"];
+
+/// The finding about a name with a wildcard, and a folder of a container that is not a whole path.
+pub(super) fn odd_name(name: &str, value: &str) -> Option<(String, String)> {
+    if name == "container_target_dir" {
+        let plain = value.trim_matches('"');
+        let is_relative = !plain.is_empty() && !plain.starts_with(['/', '$']);
+        let message = format!("`{name}` is `{value}`, and the folder of a container is a whole path");
+        return is_relative.then(|| (message, format!("write `{name} = /{}`", plain.trim_start_matches("./"))));
+    }
+    if !LISTS.contains(&name) {
+        return None;
+    }
+    // HTCondor's `file_transfer.cpp` opens each item by its name; an address may have any sign.
+    let items = value.split(',').map(|item| item.trim().trim_matches('"'));
+    let item = items.into_iter().find(|item| item.contains('*') && !item.contains("://") && !item.contains('$'))?;
+    let message = format!("`{item}` is the name of one file: `*` is not a wildcard in `{name}`");
+    let folder = item.rsplit_once('/').map(|(folder, _)| folder).filter(|folder| !folder.contains('*'));
+    let help = match folder {
+        Some(folder) => format!("write the folder, `{folder}/`, or the files one by one"),
+        None if name == "transfer_input_files" => "write the files one by one, or `queue … matching files`".to_owned(),
+        None => "write the files one by one, or the folder that they are in".to_owned(),
+    };
+    Some((message, help))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stars_are_letters_of_names() {
+        assert!(odd_name("transfer_input_files", "a, data/*.csv").is_some());
+        assert!(odd_name("transfer_output_files", "*.root").is_some());
+        assert!(odd_name("transfer_input_files", "a.csv, https://x.org/*?a=b, $(dir)/*.x").is_none());
+        assert!(odd_name("container_target_dir", "scratch").is_some());
+        assert!(odd_name("container_target_dir", "/scratch").is_none());
+        assert!(odd_name("arguments", "*.csv").is_none());
+    }
+}

@@ -1,0 +1,108 @@
+//! Policies and limits of a submit file that cannot be meant together: conditions that undo each other, minima above maxima.
+//!
+//! In: the values of a file. Out: warnings of the rule `odd-command`.
+
+use super::refusals::{Reading, warning};
+use crate::submit::queue::number;
+
+/// Commands of which the first is at most the second, and what is so otherwise.
+const ORDERED: [(&str, &str, &str); 5] = [
+    ("gpus_minimum_capability", "gpus_maximum_capability", "no GPU matches"),
+    ("request_memory", "retry_request_memory", "the next try has less memory"),
+    ("min_hosts", "max_hosts", "no job matches"),
+    ("allowed_execute_duration", "allowed_job_duration", "it has no effect"),
+    ("max_idle", "max_materialize", "it has no effect"),
+];
+
+/// The policies of a job: the command, and the attribute that it sets.
+fn policy(reading: &Reading, command: &str) -> Option<(String, usize)> {
+    let attribute = format!("my.{}", command.replace('_', ""));
+    reading.value(&[command, &attribute]).cloned()
+}
+
+/// A condition without what does not count, for a comparison of texts.
+fn plain(text: &str) -> String {
+    let mut inner = text.split_whitespace().collect::<String>().to_ascii_lowercase();
+    while let Some(rest) = inner.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
+        if rest.contains(['(', ')']) {
+            break;
+        }
+        inner = rest.to_owned();
+    }
+    inner
+}
+
+/// The value of a condition that is a constant.
+fn constant(text: &str) -> Option<bool> {
+    match plain(text).as_str() {
+        "true" | "1" => Some(true),
+        "false" | "0" => Some(false),
+        _ => None,
+    }
+}
+
+impl Reading {
+    /// Reports policies and limits that cannot be meant together.
+    pub(super) fn policies(&mut self, statements: &[String]) {
+        let found = [self.undone(), self.endless(), self.at_once(), self.other_order()];
+        for (at, message, help) in found.into_iter().flatten() {
+            self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
+        }
+    }
+
+    /// The same condition holds a job and releases it.
+    fn undone(&self) -> Option<(usize, String, String)> {
+        let (hold, _) = policy(self, "periodic_hold")?;
+        let (release, at) = policy(self, "periodic_release")?;
+        let same = plain(&hold) == plain(&release) && constant(&hold).is_none();
+        let message = "`periodic_release` is the condition of `periodic_hold`, so the job is held again and again";
+        let help = "write another condition, such as `HoldReasonCode == 3 && NumHolds < 3`";
+        same.then(|| (at, message.to_owned(), help.to_owned()))
+    }
+
+    /// A job that starts anew whenever it ends. A job that runs at times of its own is meant to.
+    fn endless(&self) -> Option<(usize, String, String)> {
+        let (value, at) = policy(self, "on_exit_remove")?;
+        let is_cron = self.values.keys().any(|name| name.starts_with("cron_") || name.starts_with("deferral_"));
+        let other = ["periodic_remove", "on_exit_hold", "max_retries"].iter().any(|name| policy(self, name).is_some());
+        let message = "`on_exit_remove` is false: whenever the job ends, it starts again".to_owned();
+        let help = "write a condition such as `ExitCode == 0`, or `max_retries`".to_owned();
+        (constant(&value) == Some(false) && !is_cron && !other).then_some((at, message, help))
+    }
+
+    /// A job that is removed or held as soon as it is submitted.
+    fn at_once(&self) -> Option<(usize, String, String)> {
+        let of = |(name, what): (&str, &str)| {
+            let (value, at) = policy(self, name)?;
+            let message = format!("`{name}` is true, so every job is {what}");
+            let help = if name == "periodic_hold" {
+                "write a condition, or `hold = true` for jobs that you release yourself"
+            } else {
+                "write a condition, such as `JobStatus == 5 && time() - EnteredCurrentStatus > 3600`"
+            };
+            (constant(&value) == Some(true)).then(|| (at, message, help.to_owned()))
+        };
+        [("periodic_remove", "removed at once"), ("periodic_hold", "held at once")].into_iter().find_map(of)
+    }
+
+    /// A minimum above a maximum, and limits in an order in which one has no effect.
+    fn other_order(&self) -> Option<(usize, String, String)> {
+        let amount = |name: &str| {
+            let (value, at) = self.value(&[name])?;
+            let (lower, digits) = (value.to_ascii_lowercase(), |sign: char| sign.is_ascii_alphabetic() || sign == ' ');
+            let unit = match lower.trim_start_matches(|sign: char| !digits(sign)).trim() {
+                "" | "m" | "mb" => 1.0,
+                "k" | "kb" => 1.0 / 1024.0,
+                "g" | "gb" => 1024.0,
+                "t" | "tb" => 1024.0 * 1024.0,
+                _ => return None,
+            };
+            Some((number(lower.trim_end_matches(digits))? * unit, value.clone(), *at))
+        };
+        ORDERED.into_iter().find_map(|(least, most, effect)| {
+            let ((low, low_text, at), (high, high_text, _)) = (amount(least)?, amount(most)?);
+            let message = format!("`{least}` is `{low_text}`, above `{most}`, which is `{high_text}`: {effect}");
+            (low > high).then(|| (at, message, format!("write a value of at most `{high_text}`")))
+        })
+    }
+}

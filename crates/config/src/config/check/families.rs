@@ -1,0 +1,118 @@
+//! Names that begin like those of a feature or a daemon, and that HTCondor does not know.
+//!
+//! In: the name of a variable that HTCondor does not know. Out: the family that it seems to be of, and the variable that was
+//! probably meant.
+
+use std::sync::LazyLock;
+
+use super::names::{DAEMONS, known_names};
+use crate::config::name_list::names;
+
+/// Beginnings that only variables of HTCondor have, and of which all members are known.
+const FAMILIES: [&str; 18] = [
+    "AUTH_SSL_",
+    "CCB_",
+    "CGROUP_",
+    "CONDOR_Q_",
+    "DAGMAN_",
+    "DEFRAG_",
+    "DOCKER_",
+    "EVENT_LOG_",
+    "GANGLIAD_",
+    "HIBERNATION_",
+    "JOB_ROUTER_",
+    "KERBEROS_",
+    "LVM_",
+    "PREEN_",
+    "ROOSTER_",
+    "SHARED_PORT_",
+    "SINGULARITY_",
+    "SSH_TO_JOB_",
+];
+
+/// Beginnings behind which any name can follow.
+const OPEN: [&str; 7] = [
+    "DOCKER_VOLUME_DIR_",
+    "JOB_ROUTER_CREATE_IDTOKEN_",
+    "JOB_ROUTER_DEFAULT_",
+    "JOB_ROUTER_ROUTE_",
+    "JOB_ROUTER_SCHEDD",
+    "JOB_ROUTER_TRANSFORM_",
+    "SSH_TO_JOB_SSH",
+];
+
+/// The family of a name (upper case), and the member that it probably means.
+pub(super) fn of_family(upper: &str) -> Option<(&'static str, Option<&'static str>)> {
+    let family = *FAMILIES.iter().find(|front| upper.starts_with(**front))?;
+    let is_open = OPEN.iter().any(|front| upper.starts_with(front));
+    if is_open || family == "SSH_TO_JOB_" && upper.ends_with("_CMD") {
+        return None;
+    }
+    let own = words(&upper[family.len()..]);
+    let members = MEMBERS.iter().filter(|member| member.starts_with(family));
+    let alike = |member: &&&str| {
+        let theirs = words(&member[family.len()..]);
+        let same = own.iter().filter(|one| theirs.iter().any(|other| is_alike(one, other))).count();
+        // The more words are alike, and the fewer are not.
+        (same, usize::MAX - theirs.len().abs_diff(own.len()))
+    };
+    let meant = members.max_by_key(|member| alike(member)).filter(|member| alike(member).0 > 0);
+    Some((family, meant.copied()))
+}
+
+fn words(text: &str) -> Vec<&str> {
+    text.split('_').filter(|word| !word.is_empty()).collect()
+}
+
+/// Tests whether two words are equal, but perhaps for an end such as that of a plural.
+fn is_alike(one: &str, other: &str) -> bool {
+    let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
+    short == long || short.len() >= 3 && long.starts_with(short) && long.len() <= short.len() + 3
+}
+
+/// The known names of the families.
+static MEMBERS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let of_family = |name: &&str| FAMILIES.iter().any(|front| name.starts_with(front));
+    known_names().filter(of_family).collect()
+});
+
+/// The variable that a name (upper case) means which has the name of a daemon in front and no dot behind it,
+/// `SCHEDD_MAX_JOBS_RUNNING`; `is_known` tells whether HTCondor knows a variable.
+pub(super) fn of_daemon(upper: &str, is_known: &dyn Fn(&str) -> bool) -> Option<String> {
+    let rest = names(DAEMONS).filter_map(|daemon| Some((daemon, upper.strip_prefix(daemon)?.strip_prefix('_')?)));
+    let long = |(_, rest): &(&str, &str)| rest.matches('_').count() >= 2 && is_known(rest);
+    let (daemon, rest) = rest.into_iter().find(long)?;
+    Some(format!("{daemon}.{rest}"))
+}
+
+/// The variable of a slot, or of a type of slots, with a dot in place of the underscore: `SLOT_TYPE_1.START`.
+pub(super) fn of_slots(name: &str) -> Option<String> {
+    let (front, rest) = name.split_once('.')?;
+    let upper = front.to_ascii_uppercase();
+    let number = upper.strip_prefix("SLOT_TYPE_").or_else(|| upper.strip_prefix("SLOT"))?;
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    (is_number && !rest.is_empty() && !rest.contains('.')).then(|| format!("{front}_{rest}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_are_suggested_by_their_words() {
+        assert_eq!(of_family("DOCKER_MOUNTS"), Some(("DOCKER_", Some("DOCKER_MOUNT_VOLUMES"))));
+        assert_eq!(of_family("DEFRAG_MAX_DRAINING"), Some(("DEFRAG_", Some("DEFRAG_MAX_CONCURRENT_DRAINING"))));
+        assert_eq!(of_family("DOCKER_VOLUME_DIR_A"), None);
+        assert_eq!(of_family("MY_OWN"), None);
+    }
+
+    #[test]
+    fn underscores_are_not_dots() {
+        let is_known = |name: &str| name == "MAX_JOBS_RUNNING";
+        assert_eq!(of_daemon("SCHEDD_MAX_JOBS_RUNNING", &is_known).as_deref(), Some("SCHEDD.MAX_JOBS_RUNNING"));
+        assert_eq!(of_daemon("SITE_MAX_JOBS_RUNNING", &is_known), None);
+        assert_eq!(of_slots("SLOT_TYPE_1.START").as_deref(), Some("SLOT_TYPE_1_START"));
+        assert_eq!(of_slots("SLOT1.START").as_deref(), Some("SLOT1_START"));
+        assert_eq!(of_slots("SCHEDD.START"), None);
+    }
+}
