@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::commands::{is_command, needs};
+use super::slips::Slips;
 use super::submit_macros::Macros;
 use super::submit_odd::{odd_value, of_shell};
 use super::submit_values::{bad_value, grid_fault, is_size_unit};
@@ -198,6 +199,13 @@ impl Reading {
             self.found.extend(odd.map(|(message, help)| (at, warning(message, text, help).code("odd-command"))));
             self.open_at_queue(at, text);
             let plain = arguments.split('(').next().unwrap_or_default().to_ascii_lowercase();
+            let words: Vec<&str> = plain.split_whitespace().collect();
+            if let [.., "matching"] | [.., "matching", "files" | "dirs" | "any"] = words.as_slice()
+                && !arguments.contains('(')
+            {
+                let message = "`matching` has no pattern, so there are no jobs";
+                self.found.push((at, warning(message, text, "write the patterns behind it").code("odd-command")));
+            }
             if plain.contains("matching from ") {
                 let message = "`from` is a pattern here, as `matching` takes patterns";
                 let help = "write `matching files` and the patterns";
@@ -524,6 +532,8 @@ impl Reading {
         self.overwritten(statements);
         self.unread_commands(&name, statements);
         self.policies(statements);
+        let slips = Slips { values: &self.values, statements }.check();
+        self.found.extend(slips);
         for (one, other) in EXCLUSIVE {
             if let (Some((_, a)), Some((_, b))) = (self.value(&[one]), self.value(&[other])) {
                 let at = *a.max(b);

@@ -155,6 +155,16 @@ fn swallowed(file: &Arc<str>, statement: &[u8], number: u64) -> Option<Diagnosti
         let equals = memchr::memchr(b'=', text).unwrap_or_default();
         let name = String::from_utf8_lossy(text[..equals].trim_ascii_end()).to_ascii_lowercase();
         let compares = text.get(equals + 1).is_none_or(|next| b"=?!".contains(next));
+        let queues =
+            at > 0 && queue_arguments(text).is_some_and(|rest| rest.trim_ascii().iter().all(u8::is_ascii_digit));
+        if queues {
+            let start = offset + line.len() - line.trim_ascii_start().len();
+            let message = "`queue` is a part of the value: the line before it ends with `\\`";
+            let finding = Diagnostic::warning(message, Span::new(start, start + text.len()));
+            let excerpt = Excerpt { text: statement.to_vec(), subject: None };
+            let help = "remove the `\\` at the end of the line before it";
+            return Some(placed(finding.help(help).code("odd-command"), file, number, excerpt, None));
+        }
         if at > 0 && !compares && commands::is_listed(&name) {
             let start = offset + line.len() - line.trim_ascii_start().len();
             let message = format!("`{name} =` is a part of the value: the line before it ends with `\\`");

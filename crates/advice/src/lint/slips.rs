@@ -1,0 +1,216 @@
+//! Commands of a submit file that are each valid, and whose values do not fit each other or the way in which they are read.
+//!
+//! In: the values that a file gives. Out: warnings of the rule `odd-command`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::refusals::{Assigned, Refused, error};
+use classmate::internal::diagnostic::Severity;
+
+/// The values of a file, and its statements.
+pub(super) struct Slips<'r> {
+    pub(super) values: &'r BTreeMap<String, Vec<Assigned>>,
+    pub(super) statements: &'r [String],
+}
+
+/// A statement, a message and a help.
+type Slip<'r> = (usize, String, String);
+
+impl<'r> Slips<'r> {
+    pub(super) fn check(&self) -> Vec<Refused> {
+        let all = [
+            self.environment(),
+            self.quotes(),
+            self.arithmetic(),
+            self.left_behind(),
+            self.nodes(),
+            self.one_name(),
+            self.contents(),
+            self.deferral(),
+        ];
+        let found = all.into_iter().flatten().chain(self.twice());
+        let place = |(at, message, help): Slip<'_>| {
+            let mut found = error(message, self.statements.get(at).map_or("", String::as_str), help);
+            found.severity = Severity::Warning;
+            (at, found.code("odd-command"))
+        };
+        found.map(place).collect()
+    }
+
+    /// The one value of a command that has one.
+    fn value(&self, name: &str) -> Option<(&'r str, usize)> {
+        match self.values.get(name)?.as_slice() {
+            [(value, at)] => Some((value.trim(), *at)),
+            _ => None,
+        }
+    }
+
+    fn either(&self, names: [&str; 2]) -> Option<(&'r str, usize)> {
+        names.into_iter().find_map(|name| self.value(name))
+    }
+
+    fn has(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.values.contains_key(*name))
+    }
+
+    fn is_plain_universe(&self) -> bool {
+        let universe = self.either(["universe", "jobuniverse"]).map_or("vanilla", |(universe, _)| universe);
+        universe.eq_ignore_ascii_case("vanilla") && !self.has(&["container_image", "docker_image"])
+    }
+
+    /// An amount that a command and an attribute give, with different values.
+    fn twice(&self) -> impl Iterator<Item = Slip<'r>> + use<'_, 'r> {
+        /// Commands, their attributes, and the bytes of a number without a unit.
+        const PAIRS: [(&str, &str, f64); 4] = [
+            ("request_cpus", "my.requestcpus", 1.0),
+            ("request_gpus", "my.requestgpus", 1.0),
+            ("request_memory", "my.requestmemory", 1_048_576.0),
+            ("request_disk", "my.requestdisk", 1024.0),
+        ];
+        PAIRS.into_iter().filter_map(|(command, attribute, unit)| {
+            let ((one, first), (other, second)) = (self.value(command)?, self.value(attribute)?);
+            let differ = (amount(one, unit)? - amount(other, unit)?).abs() > 0.5;
+            let message = format!("`{command}` is `{one}`, and this sets the same attribute to `{other}`");
+            differ.then(|| (first.max(second), message, "remove one of the two".to_owned()))
+        })
+    }
+
+    /// `"A=1;B=2"`: in double quotes, blanks separate variables.
+    fn environment(&self) -> Option<Slip<'r>> {
+        let (value, at) = self.either(["environment", "env"])?;
+        let inner = value.strip_prefix('"')?.strip_suffix('"').filter(|inner| !inner.contains('\''))?;
+        let is_setting = |rest: &str| {
+            let end = rest.find(|sign: char| !(sign.is_ascii_uppercase() || sign.is_ascii_digit() || sign == '_'));
+            end.is_some_and(|end| end > 0 && rest[end..].starts_with('='))
+        };
+        let rest = inner.split(';').skip(1).find(|rest| is_setting(rest))?;
+        let name = rest.split('=').next().unwrap_or_default();
+        let message = format!("`{name}` is not set: in double quotes, blanks separate variables, and `;` does not");
+        Some((at, message, format!("write `\"{}\"`", inner.replace(';', " "))))
+    }
+
+    /// `-t 'a b'`: without double quotes around all arguments, single quotes are letters.
+    fn quotes(&self) -> Option<Slip<'r>> {
+        let (value, at) = self.either(["arguments", "args"]).filter(|(value, _)| !value.contains(['"', '\\']))?;
+        let mut words = value.split_whitespace();
+        let first = words.find(|word| word.starts_with('\'') && !word[1..].contains('\''))?;
+        words.find(|word| word.ends_with('\''))?;
+        let message = format!("`{first}` is an argument of its own: single quotes are letters here");
+        Some((at, message, format!("write `\"{value}\"`")))
+    }
+
+    /// `$(Process)*100` in arguments, which is text.
+    fn arithmetic(&self) -> Option<Slip<'r>> {
+        const NUMBERS: [&str; 4] = ["$(process)", "$(procid)", "$(step)", "$(row)"];
+        let (value, at) = self.either(["arguments", "args"])?;
+        // A program may compute it.
+        if value.contains(['\'', '`']) || value.split_whitespace().any(|word| matches!(word, "-c" | "-e" | "-r")) {
+            return None;
+        }
+        let is_product = |word: &&str| {
+            let lower = word.to_ascii_lowercase();
+            let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+            NUMBERS.iter().any(|name| {
+                let after = lower.strip_prefix(name).and_then(|rest| rest.strip_prefix(['*', '+', '-']));
+                let before = lower.strip_suffix(name).and_then(|rest| rest.strip_suffix('*'));
+                let is_range = lower.strip_prefix(name).is_some_and(|rest| rest.starts_with('-'));
+                after.is_some_and(is_number) && !is_range || before.is_some_and(is_number)
+            })
+        };
+        let word = value.trim_matches('"').split_whitespace().find(is_product)?;
+        let message = format!("`{word}` is passed as it is: arguments are not computed");
+        let inner = word.replace("$(", "").replace(')', "");
+        let help = format!("write `number = {inner}` above, and `$INT(number)` here");
+        Some((at, message, help))
+    }
+
+    /// A program of the submit machine that no job gets.
+    fn left_behind(&self) -> Option<Slip<'r>> {
+        let (no, at) = self.value("transfer_executable")?;
+        let (program, _) = self.value("executable").filter(|(program, _)| !program.contains('$'))?;
+        let (always, _) = self.value("should_transfer_files")?;
+        let is_relative = program.contains('/') && !program.starts_with('/');
+        let is_lost = no.eq_ignore_ascii_case("false") && always.eq_ignore_ascii_case("yes") && is_relative;
+        if !is_lost || !self.is_plain_universe() || self.has(&["transfer_input_files", "my.transferinput"]) {
+            return None;
+        }
+        let message = format!("`{program}` is not on the execute machine: it is relative, and is not transferred");
+        Some((at, message, "remove the command, or write the path that the program has on execute machines".to_owned()))
+    }
+
+    /// The output of all nodes of a parallel job.
+    fn nodes(&self) -> Option<Slip<'r>> {
+        let (universe, _) = self.either(["universe", "jobuniverse"])?;
+        let (count, _) = self.either(["machine_count", "node_count"])?;
+        let several = universe.eq_ignore_ascii_case("parallel") && count.parse::<u32>().is_ok_and(|count| count > 1);
+        let own = |value: &str| value.to_ascii_lowercase().contains("node)");
+        let shared = ["output", "error"].into_iter().filter(|_| several).find_map(|name| {
+            let (value, at) = self.value(name)?;
+            (!own(value) && !value.starts_with("/dev/")).then_some((name, value, at))
+        });
+        let (name, value, at) = shared?;
+        // Who tells apart one of the two knows of nodes.
+        let other = if name == "output" { "error" } else { "output" };
+        let is_told = self.value(other).is_some_and(|(value, _)| own(value));
+        let message = format!("all {count} nodes write their `{name}` into one file, `{value}`");
+        is_told.then(|| (at, message, "write `$(Node)` as a part of the name".to_owned()))
+    }
+
+    /// Two files that get one name in the directory of the job.
+    fn one_name(&self) -> Option<Slip<'r>> {
+        let (value, at) = self.value("transfer_input_files").filter(|_| !self.has(&["preserve_relative_paths"]))?;
+        let mut names: BTreeMap<&str, &str> = BTreeMap::new();
+        let files =
+            value.split(',').map(str::trim).filter(|file| !file.ends_with('/') && !file.contains(['$', '"', '?']));
+        for file in files.filter(|file| !file.is_empty()) {
+            let base = file.rsplit('/').next().unwrap_or(file);
+            if let Some(first) = names.insert(base, file).filter(|first| *first != file) {
+                let message = format!("`{first}` and `{file}` are both `{base}` in the directory of the job");
+                return Some((at, message, "rename one of them, or set `preserve_relative_paths = true`".to_owned()));
+            }
+        }
+        None
+    }
+
+    /// `data/`, of which the contents are transferred, and `data/x` in the arguments.
+    fn contents(&self) -> Option<Slip<'r>> {
+        let (value, at) = self.value("transfer_input_files").filter(|_| !self.has(&["preserve_relative_paths"]))?;
+        let items: BTreeSet<&str> = value.split(',').map(str::trim).collect();
+        let (arguments, _) = self.either(["arguments", "args"])?;
+        let word = arguments.trim_matches('"').split_whitespace().find(|word| {
+            let folder = word.split_once('/').map_or("", |(folder, _)| folder);
+            let is_name = !folder.is_empty() && !matches!(folder, "." | "..") && !folder.contains(['$', '=', ':']);
+            is_name && items.contains(&word[..=folder.len()]) && !items.contains(folder)
+        })?;
+        let folder = word.split_once('/').map_or("", |(folder, _)| folder);
+        let message = format!("`{folder}/` transfers what is in `{folder}`, so the job has no `{word}`");
+        Some((at, message, format!("write `{folder}` without the `/`")))
+    }
+
+    /// A delay where a time is asked for.
+    fn deferral(&self) -> Option<Slip<'r>> {
+        /// The year 2001.
+        const EARLIEST: i64 = 1_000_000_000;
+        let (value, at) =
+            self.value("deferral_time").filter(|_| !self.has(&["deferral_window", "my.deferralwindow"]))?;
+        let mut factors = value.split('*').map(|factor| factor.trim().parse::<i64>().ok());
+        let time = factors.try_fold(1_i64, |product, factor| product.checked_mul(factor?))?;
+        let message = format!("`deferral_time` is a time in seconds since 1970, and {time} is long past");
+        (0 < time && time < EARLIEST).then(|| (at, message, format!("write `deferral_time = QDate + {value}`")))
+    }
+}
+
+/// An amount in bytes; `unit` are those of a number without a unit. None for an expression.
+fn amount(text: &str, unit: f64) -> Option<f64> {
+    let end = text.find(|sign: char| !(sign.is_ascii_digit() || sign == '.')).unwrap_or(text.len());
+    let number: f64 = text[..end].parse().ok()?;
+    let factor = match text[end..].trim().to_ascii_lowercase().as_str() {
+        "" => unit,
+        "k" | "kb" => 1024.0,
+        "m" | "mb" => 1024.0 * 1024.0,
+        "g" | "gb" => 1024.0 * 1024.0 * 1024.0,
+        "t" | "tb" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
+        _ => return None,
+    };
+    Some(number * factor)
+}
