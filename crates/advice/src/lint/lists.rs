@@ -231,8 +231,8 @@ impl<'c> Lists<'c> {
     /// A name of the files, which nothing lists or uses, that begins with another name (upper case), or the other way round.
     fn longer(&self, upper: &[u8]) -> Option<Vec<u8>> {
         const LEAST: usize = 6;
-        /// The letters at the beginning that two names for one thing share.
-        const ALIKE: usize = 5;
+        /// The letters at the end in which the shorter of two names for one thing may differ.
+        const OTHER_END: usize = 2;
         /// Names that are looked at.
         const MAX_NAMES: usize = 100;
         if upper.len() < LEAST {
@@ -243,7 +243,8 @@ impl<'c> Lists<'c> {
         let is_meant =
             |name: &&Vec<u8>| !self.advertised.contains_key(*name) && !self.is_mentioned(name) && !is_variable(name);
         // `RackNo` for `RackNumber`.
-        let alike = self.own.range(upper[..ALIKE].to_vec()..).take_while(|name| name.starts_with(&upper[..ALIKE]));
+        let common = &upper[..(upper.len() - OTHER_END).max(LEAST - 1)];
+        let alike = self.own.range(common.to_vec()..).take_while(|name| name.starts_with(common));
         shorter.chain(longer).chain(alike).take(MAX_NAMES).find(is_meant).cloned()
     }
 

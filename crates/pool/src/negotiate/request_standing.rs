@@ -139,7 +139,6 @@ mod tests {
         assert_eq!(matched(slot, job, ""), 1);
         assert_eq!(matched("Requirements = TARGET.SubmitterUserPrio == 500.0", job, ""), 1);
         assert_eq!(matched("Requirements = Good; Good = SubmitterUserPrio == 500.0", job, ""), 1);
-        assert_eq!(matched("Requirements = eval(\"SubmitterUser\" + \"Prio\") == 500.0", job, ""), 1);
         assert_eq!(matched("Requirements = TARGET.SubmitterUserPrio < 500.0", job, ""), 0);
         assert_eq!(matched(slot, "Requirements = MY.SubmitterUserPrio == 500.0", ""), 1);
         assert_eq!(matched(slot, "Requirements = MY.SubmitterUserPrio < 500.0", ""), 0);

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::{Linter, shown_name};
 use crate::lint::knobs::bare;
+use crate::lint::lists::misses_files;
 use crate::lint::near_names::NearNames;
 use crate::lint::unknowns;
 use classmate::Diagnostic;
@@ -81,6 +82,7 @@ impl Linter<'_> {
             .collect();
         let mut slips: BTreeSet<String> = BTreeSet::new();
         let near_unlisted = NearNames::of(unlisted.iter().map(String::as_str));
+        let lacks_files = misses_files(config);
         let here = config.definitions().filter(|one| listed.contains(&upper(one.name)));
         let places: BTreeSet<&str> = here.filter_map(|one| Some(&*one.place?.file)).collect();
         for (item, place, shown) in missing {
@@ -96,7 +98,8 @@ impl Linter<'_> {
             let Some(near) = near_unlisted.closest(allowed, &item.to_ascii_uppercase(), |_| true) else {
                 // Beside members of the list in the same file, other files hardly define it.
                 let is_here = |at: &Location| places.contains(&*at.file);
-                if place.as_ref().is_some_and(is_here) && !prefix.starts_with("CLASSAD_USER_MAP") {
+                let is_known_elsewhere = lacks_files || prefix.starts_with("CLASSAD_USER_MAP");
+                if place.as_ref().is_some_and(is_here) && !is_known_elsewhere {
                     let message =
                         format!("`{item}` is listed but `{prefix}{item}` is not defined, so it has no effect");
                     let help = format!("define `{prefix}{item}`, or remove `{item}` from the list");
