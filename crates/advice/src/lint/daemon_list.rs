@@ -15,7 +15,7 @@ use classmate_config::{Config, Definition, Source};
 
 const LIST: &str = "DAEMON_LIST";
 
-/// Daemons that read variables of their own, which nobody else reads.
+/// Daemons whose variables no other daemon reads.
 const ALONE: [&str; 4] = ["DEFRAG", "GANGLIAD", "JOB_ROUTER", "ROOSTER"];
 
 /// The templates of roles, lower case, and the daemons that they add.

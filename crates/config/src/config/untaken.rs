@@ -56,6 +56,8 @@ struct UntakenValue {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Untaken {
     values: Vec<UntakenValue>,
+    /// Their names, upper case.
+    names: BTreeSet<Vec<u8>>,
     /// The names (upper case) that `defined` asks for.
     tested: BTreeSet<Vec<u8>>,
     /// The end of the value of several lines that is being read, and the value as far as it was read.
@@ -79,12 +81,13 @@ impl Untaken {
     fn keep(&mut self, value: UntakenValue) {
         self.kept_bytes += value.value.raw.len();
         if self.kept_bytes <= MAX_KEPT_BYTES {
+            self.names.insert(value.value.name.to_ascii_uppercase());
             self.values.push(value);
         }
     }
 
     fn has(&self, name: &[u8]) -> bool {
-        self.values.iter().any(|one| one.value.name.eq_ignore_ascii_case(name))
+        self.names.contains(&name.to_ascii_uppercase())
     }
 }
 
