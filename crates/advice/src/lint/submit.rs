@@ -289,6 +289,11 @@ impl Own {
         format!("{}{reason}", self.comments.get(&start).map_or("", String::as_str))
     }
 
+    /// The role of `requirements`.
+    fn requirements(&self) -> Role {
+        if self.is_local { ON_ACCESS_POINT } else { MATCH }
+    }
+
     /// The reading of values, with places.
     fn options(&self) -> ParseOptions {
         let semantics = self.versions.read;
@@ -591,7 +596,7 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
     } else if lower == "periodic_hold" {
         HOLD
     } else if lower == "requirements" {
-        if own.is_local { ON_ACCESS_POINT } else { MATCH }
+        own.requirements()
     } else if matches!(lower.as_str(), "rank" | "preferences") {
         MATCH_VALUE
     } else if CONDITIONS.contains(&lower.as_str()) {
@@ -650,9 +655,8 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
             let span = Span::new(0, text.len());
             assigned_value(Name::new(attribute), literal, &String::from_utf8_lossy(text), span)
         };
-        let word = || published(text, &options, &known);
-        let circle = || circular(Name::new(attribute), &expr, &own.ad);
-        text_attribute.or_else(constant).or_else(word).or_else(circle).into_iter().collect()
+        let word = || published(text, &options, &known).or_else(|| circular(Name::new(attribute), &expr, &own.ad));
+        text_attribute.or_else(constant).or_else(word).into_iter().collect()
     });
     found.extend(of_macro);
     let count = found.len();

@@ -87,7 +87,7 @@ pub fn check_untaken(config: &Config, number: usize) -> Vec<Diagnostic> {
         }
         checker.look_at(&definition);
         let alone =
-            |one: &Diagnostic| !OF_SEVERAL.contains(&one.code) && !(of_version && OF_VERSION.contains(&one.code));
+            |one: &Diagnostic| !(OF_SEVERAL.contains(&one.code) || of_version && OF_VERSION.contains(&one.code));
         found.extend(checker.found.drain(..).filter(alone));
         if checker.is_given_up() {
             break;
