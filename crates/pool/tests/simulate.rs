@@ -561,7 +561,7 @@ fn cycles_that_are_shown_a_part_of_the_queue_decide_as_if_they_were_shown_all() 
     let corrections = "Operations\n{\nDefaults\n{\nJobScheduling\n{\nEnableSharesCorrection = True\nShareCorrections\n{\n\
                        ShareCorrectorsToStart = WMSHistory\nWMSHistory\n{\nG\n{\nHour\n{\nTimeSpan = 3600\nWeight = 1\n\
                        MaxCorrection = 2\n}\n}\n}\n}\n}\n}\n}\n";
-    let bases = [
+    let bases = vec![
         condor("PRIORITY_HALFLIFE = 3600", &FACTORS),
         condor("", &[]),
         limited(),

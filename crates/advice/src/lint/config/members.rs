@@ -10,9 +10,9 @@ use crate::lint::near_names::NearNames;
 use crate::lint::unknowns;
 use classmate::Diagnostic;
 use classmate::internal::builtin::near;
+use classmate_config::Definition;
 use classmate_config::internal::config::check::referenced;
 use classmate_config::internal::config::setting::list_items;
-use classmate_config::{Definition, Location};
 
 /// Lists of names: the prefix of the variables that define them, the list, and the ends of those that complete them.
 pub(super) const LISTS: [(&str, &str, &[&str]); 11] = [
@@ -82,7 +82,7 @@ impl Linter<'_> {
             .collect();
         let mut slips: BTreeSet<String> = BTreeSet::new();
         let near_unlisted = NearNames::of(unlisted.iter().map(String::as_str));
-        let lacks_files = misses_files(config);
+        let may_be_elsewhere = misses_files(config) || prefix.starts_with("CLASSAD_USER_MAP");
         let here = config.definitions().filter(|one| listed.contains(&upper(one.name)));
         let places: BTreeSet<&str> = here.filter_map(|one| Some(&*one.place?.file)).collect();
         for (item, place, shown) in missing {
@@ -95,24 +95,21 @@ impl Linter<'_> {
             }
             let item = String::from_utf8_lossy(&item).into_owned();
             let allowed = near::allowance(item.as_bytes());
-            let Some(near) = near_unlisted.closest(allowed, &item.to_ascii_uppercase(), |_| true) else {
-                // Beside members of the list in the same file, other files hardly define it.
-                let is_here = |at: &Location| places.contains(&*at.file);
-                let is_known_elsewhere = lacks_files || prefix.starts_with("CLASSAD_USER_MAP");
-                if place.as_ref().is_some_and(is_here) && !is_known_elsewhere {
-                    let message =
-                        format!("`{item}` is listed but `{prefix}{item}` is not defined, so it has no effect");
-                    let help = format!("define `{prefix}{item}`, or remove `{item}` from the list");
-                    let warning = Diagnostic::warning_at(message, place).help(help);
-                    self.report(warning.code("conflicting-knobs"), Some(shown));
-                }
+            let near = near_unlisted.closest(allowed, &item.to_ascii_uppercase(), |_| true);
+            // Beside members of the list in the same file, other files hardly define it.
+            let is_here = place.as_ref().is_some_and(|at| places.contains(&*at.file)) && !may_be_elsewhere;
+            if near.is_none() && !is_here {
                 continue;
+            }
+            let message = format!("`{item}` is listed but `{prefix}{item}` is not defined, so it has no effect");
+            let help = match near {
+                // Either of the two may be the slip.
+                Some(near) => {
+                    slips.insert(format!("{prefix}{near}").to_ascii_uppercase());
+                    format!("write the same name here and in `{prefix}{}`", self.as_written(prefix, near))
+                }
+                None => format!("define `{prefix}{item}`, or remove `{item}` from the list"),
             };
-            slips.insert(format!("{prefix}{near}").to_ascii_uppercase());
-            let near = self.as_written(prefix, near);
-            let message = format!("`{prefix}{item}` is listed but not defined, so it has no effect");
-            // Either of the two may be the slip.
-            let help = format!("write the same name here and in `{prefix}{near}`");
             let warning = Diagnostic::warning_at(message, place).help(help);
             self.report(warning.code("conflicting-knobs"), Some(shown));
         }
