@@ -143,7 +143,11 @@ mod tests {
         assert_eq!(matched(slot, "Requirements = MY.SubmitterUserPrio == 500.0", ""), 1);
         assert_eq!(matched(slot, "Requirements = MY.SubmitterUserPrio < 500.0", ""), 0);
         assert_eq!(
-            matched("Requirements = Good", job, "NEGOTIATOR_MATCH_EXPRS = Good\nGood = SubmitterUserPrio == 500.0"),
+            matched(
+                "Requirements = NegotiatorMatchExprGood",
+                job,
+                "NEGOTIATOR_MATCH_EXPRS = Good\nGood = SubmitterUserPrio == 500.0"
+            ),
             1
         );
     }

@@ -86,23 +86,20 @@ impl Linter<'_> {
         let here = config.definitions().filter(|one| listed.contains(&upper(one.name)));
         let places: BTreeSet<&str> = here.filter_map(|one| Some(&*one.place?.file)).collect();
         for (item, place, shown) in missing {
-            if item.contains(&b'/') {
-                let item = String::from_utf8_lossy(&item).into_owned();
-                let message = format!("`{item}` in `{list}` is not a name, so it has no effect");
-                let help = format!("write a name, and define `{prefix}<name> = {item}`");
-                self.report(Diagnostic::warning_at(message, place).help(help).code("conflicting-knobs"), Some(shown));
-                continue;
-            }
             let item = String::from_utf8_lossy(&item).into_owned();
-            let allowed = near::allowance(item.as_bytes());
-            let near = near_unlisted.closest(allowed, &item.to_ascii_uppercase(), |_| true);
+            let is_path = item.contains('/');
+            let near = near_unlisted.closest(near::allowance(item.as_bytes()), &item.to_ascii_uppercase(), |_| true);
             // Beside members of the list in the same file, other files hardly define it.
             let is_here = place.as_ref().is_some_and(|at| places.contains(&*at.file)) && !may_be_elsewhere;
-            if near.is_none() && !is_here {
+            if near.is_none() && !is_here && !is_path {
                 continue;
             }
-            let message = format!("`{item}` is listed but `{prefix}{item}` is not defined, so it has no effect");
+            let mut message = format!("`{item}` is listed but `{prefix}{item}` is not defined, so it has no effect");
             let help = match near {
+                _ if is_path => {
+                    message = format!("`{item}` in `{list}` is not a name, so it has no effect");
+                    format!("write a name, and define `{prefix}<name> = {item}`")
+                }
                 // Either of the two may be the slip.
                 Some(near) => {
                     slips.insert(format!("{prefix}{near}").to_ascii_uppercase());
