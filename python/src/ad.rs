@@ -4,7 +4,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use classmate::internal::eval::fold::{FoldedAd, symmetric_folded};
+use classmate::internal::eval::fold::{FoldedAd, accepts_folded, symmetric_folded};
 use classmate::internal::eval::matching::symmetric_by_expression;
 use classmate::internal::eval::references::{self, Naming};
 use classmate::internal::format::json::JsonWriter;
@@ -115,6 +115,14 @@ fn joined<'py>(py: Python<'py>, names: &[Text]) -> PyResult<Bound<'py, PyList>> 
 fn requirements(ad: &Bound<'_, AdBase>, target: &Bound<'_, AdBase>) -> PyResult<bool> {
     let py = ad.py();
     if is_plain(ad)? {
+        if !ad.is(target) {
+            let (my, other) = (ad.get().read().folded(), target.get().read().folded());
+            if let (Some(my), Some(other)) = (my, other)
+                && let Some(accepts) = world::with_options(|options| accepts_folded(&my, &other, options))
+            {
+                return Ok(accepts);
+            }
+        }
         let target = (!ad.is(target)).then(|| target.get().ad());
         let my = ad.get().read();
         let Some(expr) = my.get(*REQUIREMENTS) else { return Ok(false) };

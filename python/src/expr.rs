@@ -1,7 +1,7 @@
 //! `ExprTree`: an expression.
 
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{LazyLock, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 
 use classmate::internal::eval::Evaluator;
 use classmate::internal::syntax::expr::Node;
@@ -20,7 +20,12 @@ static UNDEFINED: LazyLock<Expr> = LazyLock::new(|| Value::Undefined.to_expr());
 /// The compiled part of `ExprTree`. As with ads, the lock is never held while Python code may run.
 #[pyclass(name = "_ExprTree", frozen, subclass, module = "classmate._classmate")]
 pub(crate) struct ExprBase {
-    expr: RwLock<Expr>,
+    /// The first expression, which nearly all objects keep: it is read without a lock.
+    first: OnceLock<Expr>,
+    /// True once there is another one.
+    is_replaced: AtomicBool,
+    /// The one that replaced the first.
+    later: RwLock<Option<Arc<Expr>>>,
     /// Evaluations in an ad, until the expression is compiled.
     evaluations: AtomicU8,
 }
@@ -61,35 +66,46 @@ fn ad<'a, 'py>(ad: Option<&'a Bound<'py, PyAny>>, role: &str) -> PyResult<Option
 }
 
 impl ExprBase {
-    fn read(&self) -> RwLockReadGuard<'_, Expr> {
-        self.expr.read().unwrap_or_else(PoisonError::into_inner)
+    /// Calls a function with the expression as it is now.
+    fn with<T>(&self, function: impl FnOnce(&Expr) -> T) -> T {
+        if !self.is_replaced.load(Ordering::Acquire) {
+            return function(self.first.get().unwrap_or(&UNDEFINED));
+        }
+        // Shared, so that the lock is not held meanwhile.
+        let later = self.later.read().unwrap_or_else(PoisonError::into_inner).clone();
+        function(later.as_deref().unwrap_or(&UNDEFINED))
     }
 
     /// The expression as it is now.
     pub(crate) fn expr(&self) -> Expr {
-        self.read().clone()
+        self.with(Expr::clone)
     }
 
     /// Sets the expression anew.
     pub(crate) fn replace(&self, expr: Expr) {
-        let old = std::mem::replace(&mut *self.expr.write().unwrap_or_else(PoisonError::into_inner), expr);
+        if let Err(expr) = self.first.set(expr) {
+            let expr = Some(Arc::new(expr));
+            let old = std::mem::replace(&mut *self.later.write().unwrap_or_else(PoisonError::into_inner), expr);
+            self.is_replaced.store(true, Ordering::Release);
+            drop(old);
+        }
         self.evaluations.store(0, Ordering::Relaxed);
-        drop(old);
     }
 
     fn value(&self, scope: Option<&Bound<'_, PyAny>>, target: Option<&Bound<'_, PyAny>>) -> PyResult<Value> {
         let (scope, target) = (ad(scope, "scope")?, ad(target, "target")?);
         let Some(scope) = scope else { return evaluate_nowhere(&self.expr()) };
         let target = target.filter(|target| !target.is(scope)).map(|target| target.get().ad());
-        let expr = self.read();
-        let evaluations = self.evaluations.load(Ordering::Relaxed);
-        if evaluations < COMPILED_AFTER {
-            self.evaluations.store(evaluations + 1, Ordering::Relaxed);
-        } else if evaluations == COMPILED_AFTER {
-            expr.tree().compile();
-            self.evaluations.store(evaluations + 1, Ordering::Relaxed);
-        }
-        evaluate(&expr, &scope.get().read(), target.as_deref())
+        self.with(|expr| {
+            let evaluations = self.evaluations.load(Ordering::Relaxed);
+            if evaluations <= COMPILED_AFTER {
+                if evaluations == COMPILED_AFTER {
+                    expr.tree().compile();
+                }
+                self.evaluations.store(evaluations + 1, Ordering::Relaxed);
+            }
+            evaluate(expr, &scope.get().read(), target.as_deref())
+        })
     }
 }
 
@@ -98,7 +114,12 @@ impl ExprBase {
     #[new]
     #[pyo3(signature = (*_arguments, **_keywords))]
     fn new(_arguments: &Bound<'_, PyTuple>, _keywords: Option<&Bound<'_, PyDict>>) -> Self {
-        ExprBase { expr: RwLock::new(UNDEFINED.clone()), evaluations: AtomicU8::new(0) }
+        ExprBase {
+            first: OnceLock::new(),
+            is_replaced: AtomicBool::new(false),
+            later: RwLock::new(None),
+            evaluations: AtomicU8::new(0),
+        }
     }
 
     /// Sets the expression anew: to undefined, or to that of a text.

@@ -9,14 +9,16 @@ use std::sync::Arc;
 use crate::ad::{Attribute, ClassAd};
 use crate::eval::condition::{Aborted, plain_truth, text_steps};
 use crate::eval::frame::{Holder, LEFT, RIGHT};
+use crate::eval::scope::{EvalOptions, Scope};
 use crate::eval::{EvalError, Evaluator};
 use crate::name::known;
 use crate::syntax::compiled::{CompiledCondition, ConditionPart, Form, Instruction, MAX_KEPT, OperandPlace, Sides};
-use crate::syntax::expr::{Node, Tree};
+use crate::syntax::expr::{Expr, Node, Tree};
 use crate::syntax::literal::Literal;
 use crate::syntax::operator::BinaryOp;
+use crate::syntax::parse::Mode;
 use crate::value::logic::Truth;
-use crate::value::{FrameId, compare};
+use crate::value::{FrameId, Value, compare};
 
 /// The ads that the names of a condition are looked up in.
 struct Around<'a> {
@@ -28,6 +30,53 @@ struct Around<'a> {
 }
 
 impl<'a> Around<'a> {
+    /// The ads around a condition in an ad: that for names which it lacks, and the opposite side of a match.
+    #[inline]
+    fn new(
+        compiled: &CompiledCondition,
+        own: &'a ClassAd,
+        alternate: Option<&'a ClassAd>,
+        opposite: Option<&'a ClassAd>,
+    ) -> Self {
+        let is_plain = match compiled.sides {
+            Sides::Unused => false,
+            Sides::Certain => true,
+            Sides::Used => [known::MY, known::TARGET].into_iter().all(|side| own.lookup_key(side).is_none()),
+        };
+        Around { own, alternate, other: opposite.filter(|_| is_plain) }
+    }
+
+    /// The truth of a part that consists of constants and attributes that are constants, and the steps that it takes;
+    /// none for other parts.
+    #[inline]
+    fn truth(&self, part: &ConditionPart, tree: &Tree) -> Option<(Truth, u64)> {
+        let (truth, steps) = match part.form {
+            Form::Operator(op, left, right) => {
+                let steps = left.steps() + right.steps();
+                let (first, second) = (self.literal(left, tree)?, self.literal(right, tree)?);
+                match (plain_truth(op, first, second), first, second) {
+                    (Some(truth), ..) => (truth, steps),
+                    (None, Literal::Str(first), Literal::Str(second)) => {
+                        let truth = if compare::texts(op, first, second)? { Truth::True } else { Truth::False };
+                        return Some((truth, u64::from(part.steps + steps) + text_steps(first, second)));
+                    }
+                    _ => return None,
+                }
+            }
+            // The first of its steps is the part's own.
+            Form::Attribute(place) => (meaning_now(self.literal(place, tree)?), place.steps() - 1),
+            Form::Default(first, second) => match self.literal(first, tree)? {
+                Literal::Undefined => (meaning_now(self.literal(second, tree)?), first.steps() + second.steps()),
+                literal => (meaning_now(literal), first.steps()),
+            },
+            Form::TypeTest(test, place) => {
+                (if test(self.literal(place, tree)?) { Truth::True } else { Truth::False }, place.steps())
+            }
+            Form::Other => return None,
+        };
+        Some((truth, u64::from(part.steps + steps)))
+    }
+
     /// The constant that an operand is; none if it is anything else.
     #[inline]
     fn literal<'t>(&self, place: OperandPlace, tree: &'t Tree) -> Option<&'t Literal>
@@ -59,6 +108,67 @@ impl<'a> Around<'a> {
     }
 }
 
+/// The meaning of a constant as a condition in the present version of the language.
+fn meaning_now(literal: &Literal) -> Truth {
+    match literal {
+        Literal::Bool(true) => Truth::True,
+        Literal::Bool(false) => Truth::False,
+        Literal::Undefined => Truth::Undefined,
+        Literal::Str(_) => Truth::NotBoolean,
+        other => Truth::of(&Value::from(other)),
+    }
+}
+
+impl CompiledCondition {
+    /// Runs the instructions with a function that gives the truth of a part.
+    #[inline]
+    fn run<E>(&self, mut part_truth: impl FnMut(&ConditionPart) -> Result<Truth, E>) -> Result<Truth, E> {
+        let (mut truth, mut kept, mut height) = (Truth::Undefined, [Truth::Undefined; MAX_KEPT], 0);
+        let mut at = 0;
+        while let Some(instruction) = self.instructions.get(at) {
+            at += 1;
+            match instruction {
+                Instruction::Part(part) => truth = part_truth(part)?,
+                Instruction::Decide { op, end } => {
+                    let decides = if *op == BinaryOp::And { truth.decides_and() } else { truth.decides_or() };
+                    if decides {
+                        at = *end as usize;
+                    } else if let Some(place) = kept.get_mut(height) {
+                        *place = truth;
+                        height += 1;
+                    }
+                }
+                Instruction::Join(op) => {
+                    height -= 1;
+                    let left = kept[height];
+                    truth = if *op == BinaryOp::And { left.and(truth) } else { left.or(truth) };
+                }
+                Instruction::Negate => truth = truth.not(),
+            }
+        }
+        Ok(truth)
+    }
+}
+
+/// The value of an expression in a scope, without an evaluator: of one that is compiled and looks at nothing but
+/// constants, within the limits. None for others.
+pub(super) fn value_of_constants(scope: &Scope<'_>, expr: &Expr) -> Option<Value> {
+    let tree = expr.tree();
+    let compiled = tree.compiled().filter(|_| expr.root() == tree.root())?;
+    let EvalOptions { mode, semantics, ref limits, .. } = *scope.settings;
+    if !semantics.is_present() || compiled.levels >= limits.depth {
+        return None;
+    }
+    let around = Around::new(compiled, scope.my, scope.target.filter(|_| mode == Mode::HTCondor), scope.target);
+    let mut steps = 0;
+    let truth = compiled.run(|part| {
+        let (truth, more) = around.truth(part, tree).ok_or(())?;
+        steps += more;
+        Ok::<_, ()>(truth)
+    });
+    truth.ok().filter(|_| steps <= limits.work).map(Truth::value)
+}
+
 impl<'a> Evaluator<'a> {
     /// The meaning of the value of a whole expression as a condition: that of [`Evaluator::truth`].
     pub(super) fn whole_truth(&mut self, tree: &Arc<Tree>, frame: FrameId) -> Result<Truth, Aborted> {
@@ -87,17 +197,13 @@ impl<'a> Evaluator<'a> {
         if self.search_scope != FrameId::NONE || !self.settings.semantics.is_present() {
             return None;
         }
-        let mut other = None;
-        if compiled.sides != Sides::Unused && self.frame(frame).parent.is_some() {
-            let is_plain = compiled.sides == Sides::Certain
-                || [known::MY, known::TARGET].into_iter().all(|side| own.lookup_key(side).is_none());
-            other = match frame {
-                LEFT if is_plain => ad(RIGHT),
-                RIGHT if is_plain => ad(LEFT),
-                _ => None,
-            };
-        }
-        Some(Around { own, alternate, other })
+        let opposite = match frame {
+            _ if self.frame(frame).parent.is_none() => None,
+            LEFT => ad(RIGHT),
+            RIGHT => ad(LEFT),
+            _ => None,
+        };
+        Some(Around::new(compiled, own, alternate, opposite))
     }
 
     fn compiled_truth(
@@ -111,93 +217,19 @@ impl<'a> Evaluator<'a> {
         let Some(around) = around.filter(|_| base.saturating_add(compiled.levels) < self.deepest) else {
             return self.truth(tree, tree.root(), frame);
         };
-        let (mut truth, mut kept, mut height) = (Truth::Undefined, [Truth::Undefined; MAX_KEPT], 0);
-        let mut at = 0;
-        while let Some(instruction) = compiled.instructions.get(at) {
-            at += 1;
-            match instruction {
-                Instruction::Part(part) => truth = self.part_truth(part, &around, base, tree, frame)?,
-                Instruction::Decide { op, end } => {
-                    let decides = if *op == BinaryOp::And { truth.decides_and() } else { truth.decides_or() };
-                    if decides {
-                        at = *end as usize;
-                    } else if let Some(place) = kept.get_mut(height) {
-                        *place = truth;
-                        height += 1;
-                    }
-                }
-                Instruction::Join(op) => {
-                    height -= 1;
-                    let left = kept[height];
-                    truth = if *op == BinaryOp::And { left.and(truth) } else { left.or(truth) };
-                }
-                Instruction::Negate => truth = truth.not(),
+        let truth = compiled.run(|part| {
+            if self.search_scope == FrameId::NONE
+                && let Some((truth, steps)) = around.truth(part, tree)
+            {
+                self.count(steps)?;
+                return Ok(truth);
             }
-        }
+            self.count(u64::from(part.steps))?;
+            self.depth = base + part.level;
+            self.leaf(tree, part.node, frame)
+        })?;
         self.depth = base;
         Ok(truth)
-    }
-
-    #[inline]
-    fn part_truth(
-        &mut self,
-        part: &ConditionPart,
-        around: &Around<'a>,
-        base: u32,
-        tree: &Arc<Tree>,
-        frame: FrameId,
-    ) -> Result<Truth, Aborted> {
-        if self.search_scope == FrameId::NONE {
-            match part.form {
-                Form::Operator(op, left, right) => {
-                    let steps = part.steps + left.steps() + right.steps();
-                    if let Some(first) = around.literal(left, tree)
-                        && let Some(second) = around.literal(right, tree)
-                    {
-                        if let Some(truth) = plain_truth(op, first, second) {
-                            self.count(u64::from(steps))?;
-                            return Ok(truth);
-                        }
-                        if let (Literal::Str(first), Literal::Str(second)) = (first, second)
-                            && let Some(holds) = compare::texts(op, first, second)
-                        {
-                            self.count(u64::from(steps) + text_steps(first, second))?;
-                            return Ok(if holds { Truth::True } else { Truth::False });
-                        }
-                    }
-                }
-                Form::Attribute(place) => {
-                    if let Some(literal) = around.literal(place, tree) {
-                        // The first of its steps is the part's own.
-                        self.count(u64::from(part.steps + place.steps() - 1))?;
-                        return Ok(self.meaning_of_literal(literal));
-                    }
-                }
-                Form::Default(first, second) => match around.literal(first, tree) {
-                    Some(Literal::Undefined) => {
-                        if let Some(literal) = around.literal(second, tree) {
-                            self.count(u64::from(part.steps + first.steps() + second.steps()))?;
-                            return Ok(self.meaning_of_literal(literal));
-                        }
-                    }
-                    Some(literal) => {
-                        self.count(u64::from(part.steps + first.steps()))?;
-                        return Ok(self.meaning_of_literal(literal));
-                    }
-                    None => {}
-                },
-                Form::TypeTest(test, place) => {
-                    if let Some(literal) = around.literal(place, tree) {
-                        self.count(u64::from(part.steps + place.steps()))?;
-                        return Ok(if test(literal) { Truth::True } else { Truth::False });
-                    }
-                }
-                Form::Other => {}
-            }
-        }
-        self.count(u64::from(part.steps))?;
-        self.depth = base + part.level;
-        self.leaf(tree, part.node, frame)
     }
 }
 
@@ -221,7 +253,7 @@ pub(super) mod tests {
     #[test]
     fn compiled_conditions_have_the_same_values_and_steps_within_every_limit() {
         let mut random = SplitMix64::new(11);
-        let mut compiled = 0;
+        let (mut compiled, mut alone) = (0, 0);
         for round in 0..20_000 {
             let (my, target) = (random_ad(&mut random), random_ad(&mut random));
             let text = random_expr(&mut random, 1 + round % 5);
@@ -234,26 +266,32 @@ pub(super) mod tests {
                 mode,
                 ..EvalOptions::default()
             });
-            let outcomes = || -> Vec<_> {
-                let scopes = settings.iter().flat_map(|settings| {
+            let scopes = || {
+                settings.iter().flat_map(|settings| {
                     let alone = Scope::new(&my, settings);
                     [alone, alone.with_target(&target)]
-                });
+                })
+            };
+            let outcomes = || -> Vec<_> {
                 let shown =
                     |outcome: (Result<crate::Value, _>, u64)| (outcome.0.map(|value| value.to_string()), outcome.1);
-                scopes
+                scopes()
                     .flat_map(|scope| {
                         [shown(scope.eval_counted(&expr)), shown(scope.eval_attr_counted("Requirements"))]
                     })
                     .collect()
             };
             let before = outcomes();
+            let values = || scopes().map(|scope| scope.eval(&expr).map(|value| value.to_string())).collect::<Vec<_>>();
+            let values_before = values();
             compile(&my);
             compile(&target);
             expr.tree().compile();
             compiled += u32::from(expr.tree().compiled().is_some());
             assert_eq!(outcomes(), before, "{text} in {my} with {target}");
+            assert_eq!(values(), values_before, "{text} in {my} with {target}");
+            alone += scopes().filter(|scope| super::value_of_constants(scope, &expr).is_some()).count();
         }
-        assert!(compiled > 8_000, "{compiled}");
+        assert!(compiled > 8_000 && alone > 800, "{compiled} {alone}");
     }
 }

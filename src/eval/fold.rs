@@ -110,6 +110,15 @@ pub fn symmetric_folded(left: &FoldedAd, right: &FoldedAd, settings: &EvalOption
     evaluator.of_folded(cost.steps, cost.levels)?.both_nonzero().ok()
 }
 
+/// Tests whether the Requirements of an ad, as an expression, have a value other than zero for another ad, as one side of
+/// [`symmetric_folded`]; none if the folded ads cannot tell.
+pub fn accepts_folded(my: &FoldedAd, target: &FoldedAd, settings: &EvalOptions) -> Option<bool> {
+    let mut cost = my.cost;
+    cost.add(target.cost);
+    let evaluator = Evaluator::new(Scope { my: &my.ad, target: Some(&target.ad), settings });
+    evaluator.of_folded(cost.steps, cost.levels)?.accepts_nonzero().ok()
+}
+
 impl Evaluator<'_> {
     /// The evaluation of a match of folded ads, within limits narrower than those of the ads themselves.
     fn of_folded(mut self, steps: u64, levels: u32) -> Option<Self> {
@@ -562,7 +571,7 @@ pub(super) mod tests {
     #[test]
     fn folded_ads_match_as_the_ads_themselves() {
         let mut random = SplitMix64::new(7);
-        let (mut decided, mut shorter, mut matches) = (0, 0, 0);
+        let (mut decided, mut shorter, mut matches, mut one_sided) = (0, 0, 0, 0);
         let count = 20_000;
         for round in 0..count {
             let (left, right) = (random_ad(&mut random), random_ad(&mut random));
@@ -578,13 +587,22 @@ pub(super) mod tests {
                     decided += u32::from(found.is_some());
                     matches += u32::from(found == Some(true));
                 }
+                if let Some(found) = accepts_folded(&slot, &job, &settings) {
+                    one_sided += u32::from(found);
+                    let expr = right.get(*REQUIREMENTS).unwrap();
+                    let value = Scope::new(&right, &settings).with_target(&left).eval(&expr);
+                    assert_eq!(Ok(found), value.map(|value| value.is_nonzero()), "{left} {right} within {limits:?}");
+                }
                 if let Some(found) = found {
                     assert_eq!(Ok(found), truth, "{left} {right} within {limits:?}");
                 }
             }
         }
         // Circular references and functions that failed are left to the ads themselves.
-        assert!(decided > 15_000 && shorter > 15_000 && matches > 500, "{decided} {shorter} {matches}");
+        assert!(
+            decided > 15_000 && shorter > 15_000 && matches > 500 && one_sided > matches,
+            "{decided} {shorter} {matches} {one_sided}"
+        );
     }
 
     #[test]

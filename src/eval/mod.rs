@@ -292,6 +292,11 @@ impl<'a> Evaluator<'a> {
         })
     }
 
+    /// Tests whether the Requirements of the ad of the scope, as an expression, have a value other than zero.
+    pub(crate) fn accepts_nonzero(mut self) -> Result<bool, EvalError> {
+        self.requirements_are_nonzero()
+    }
+
     fn requirements_are_nonzero(&mut self) -> Result<bool, EvalError> {
         let Holder::Ad(ad) = self.frame(self.start).holder else { return Ok(false) };
         match ad.lookup(*REQUIREMENTS) {

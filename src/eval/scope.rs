@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::ad::ClassAd;
 use crate::builtin::in_use::Usage;
 use crate::builtin::user_map::{Homes, UserMaps};
+use crate::eval::compiled::value_of_constants;
 use crate::eval::{EvalError, Evaluator};
 use crate::name::Name;
 use crate::semantics::Semantics;
@@ -129,7 +130,10 @@ impl<'a> Scope<'a> {
     /// The evaluation was abandoned: a limit was exceeded, or a function failed (`docs/reference/classad-language.md`
     /// 6.9).
     pub fn eval(&self, expr: &Expr) -> Result<Value, EvalError> {
-        Evaluator::new(*self).eval_root(expr)
+        match value_of_constants(self, expr) {
+            Some(value) => Ok(value),
+            None => Evaluator::new(*self).eval_root(expr),
+        }
     }
 
     /// Tests whether a condition holds: true, or a number that is not zero. What cannot be evaluated does not.
