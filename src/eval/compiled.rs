@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use crate::ad::{Attribute, ClassAd};
-use crate::eval::condition::{Aborted, plain_truth, text_steps};
+use crate::eval::condition::{Aborted, meaning_of_literal, plain_truth, text_steps};
 use crate::eval::frame::{Holder, LEFT, RIGHT};
 use crate::eval::scope::{EvalOptions, Scope};
 use crate::eval::{EvalError, Evaluator};
@@ -110,13 +110,7 @@ impl<'a> Around<'a> {
 
 /// The meaning of a constant as a condition in the present version of the language.
 fn meaning_now(literal: &Literal) -> Truth {
-    match literal {
-        Literal::Bool(true) => Truth::True,
-        Literal::Bool(false) => Truth::False,
-        Literal::Undefined => Truth::Undefined,
-        Literal::Str(_) => Truth::NotBoolean,
-        other => Truth::of(&Value::from(other)),
-    }
+    meaning_of_literal(literal, Truth::of)
 }
 
 impl CompiledCondition {

@@ -133,14 +133,8 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The meaning of a constant as a condition.
-    pub(super) fn meaning_of_literal(&self, literal: &Literal) -> Truth {
-        match literal {
-            Literal::Bool(true) => Truth::True,
-            Literal::Bool(false) => Truth::False,
-            Literal::Undefined => Truth::Undefined,
-            Literal::Str(_) => Truth::NotBoolean,
-            other => self.meaning(&Value::from(other)),
-        }
+    fn meaning_of_literal(&self, literal: &Literal) -> Truth {
+        meaning_of_literal(literal, |value| self.meaning(value))
     }
 
     /// Goes one level deeper; the caller comes back.
@@ -427,6 +421,18 @@ impl<'a> Evaluator<'a> {
             Ok(value) => Ok(Operand::Value(value)),
             Err(failed) => Err(self.abandon(failed)),
         }
+    }
+}
+
+/// The meaning of a constant as a condition, where `meaning` is that of other values than truths, strings and undefined.
+#[inline]
+pub(super) fn meaning_of_literal(literal: &Literal, meaning: impl FnOnce(&Value) -> Truth) -> Truth {
+    match literal {
+        Literal::Bool(true) => Truth::True,
+        Literal::Bool(false) => Truth::False,
+        Literal::Undefined => Truth::Undefined,
+        Literal::Str(_) => Truth::NotBoolean,
+        other => meaning(&Value::from(other)),
     }
 }
 

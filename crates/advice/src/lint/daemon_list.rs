@@ -33,10 +33,7 @@ const ROLES: [(&str, &[&str]); 7] = [
 pub(super) fn check(config: &Config) -> Found {
     let mut found = Found::new();
     let Some(list) = config.definition(LIST.as_bytes()).filter(|list| list.place.is_some()) else { return found };
-    let Ok(text) = config.expansion(list.name, list.raw) else { return found };
-    if unknowns::marked(&text).is_some() {
-        return found;
-    }
+    let Some(text) = unknowns::known_value(config, &list) else { return found };
     let items: BTreeSet<String> =
         list_items(&text).iter().map(|item| String::from_utf8_lossy(item).to_ascii_uppercase()).collect();
     lost_roles(config, &items, &mut found);

@@ -162,9 +162,8 @@ fn warning(one: &Definition<'_>, message: String, help: &str) -> (Diagnostic, St
 
 /// The expanded value, lower case; none if a machine decides it.
 fn value(config: &Config, one: &Definition<'_>) -> Option<String> {
-    let text = config.expansion(one.name, one.raw).ok()?;
-    let is_known = unknowns::marked(&text).is_none();
-    is_known.then(|| String::from_utf8_lossy(text.trim_ascii()).to_ascii_lowercase())
+    let text = unknowns::known_value(config, one)?;
+    Some(String::from_utf8_lossy(&text).to_ascii_lowercase())
 }
 
 fn is_off(off: Off, value: &str) -> bool {

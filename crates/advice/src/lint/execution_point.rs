@@ -43,10 +43,9 @@ impl<'c> ExecutionPoint<'c> {
     fn set(&self, name: &str) -> Option<(Definition<'c>, String)> {
         let one =
             self.config.definition(name.as_bytes()).filter(|one| one.place.is_some() && one.template.is_none())?;
-        let text = self.config.expansion(one.name, one.raw).ok()?;
-        let text = text.trim_ascii();
-        let known = !text.is_empty() && unknowns::marked(text).is_none() && !text.contains(&b'$');
-        known.then(|| (one, String::from_utf8_lossy(text).into_owned()))
+        let text = unknowns::known_value(self.config, &one)?;
+        let is_plain = !text.is_empty() && !text.contains(&b'$');
+        is_plain.then(|| (one, String::from_utf8_lossy(&text).into_owned()))
     }
 
     /// The value of a variable, that of the table included.

@@ -4,8 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::refusals::{Assigned, Refused, error};
-use classmate::internal::diagnostic::Severity;
+use super::refusals::{Assigned, Refused, warning};
+use crate::submit::bytes;
 
 /// The values of a file, and its statements.
 pub(super) struct Slips<'r> {
@@ -30,9 +30,8 @@ impl<'r> Slips<'r> {
         ];
         let found = all.into_iter().flatten().chain(self.twice());
         let place = |(at, message, help): Slip<'_>| {
-            let mut found = error(message, self.statements.get(at).map_or("", String::as_str), help);
-            found.severity = Severity::Warning;
-            (at, found.code("odd-command"))
+            let statement = self.statements.get(at).map_or("", String::as_str);
+            (at, warning(message, statement, help).code("odd-command"))
         };
         found.map(place).collect()
     }
@@ -61,15 +60,15 @@ impl<'r> Slips<'r> {
     /// An amount that a command and an attribute give, with different values.
     fn twice(&self) -> impl Iterator<Item = Slip<'r>> + use<'_, 'r> {
         /// Commands, their attributes, and the bytes of a number without a unit.
-        const PAIRS: [(&str, &str, f64); 4] = [
-            ("request_cpus", "my.requestcpus", 1.0),
-            ("request_gpus", "my.requestgpus", 1.0),
-            ("request_memory", "my.requestmemory", 1_048_576.0),
-            ("request_disk", "my.requestdisk", 1024.0),
+        const PAIRS: [(&str, &str, u64); 4] = [
+            ("request_cpus", "my.requestcpus", 1),
+            ("request_gpus", "my.requestgpus", 1),
+            ("request_memory", "my.requestmemory", 1 << 20),
+            ("request_disk", "my.requestdisk", 1 << 10),
         ];
         PAIRS.into_iter().filter_map(|(command, attribute, unit)| {
             let ((one, first), (other, second)) = (self.value(command)?, self.value(attribute)?);
-            let differ = (amount(one, unit)? - amount(other, unit)?).abs() > 0.5;
+            let differ = (bytes(one, unit)? - bytes(other, unit)?).abs() > 0.5;
             let message = format!("`{command}` is `{one}`, and this sets the same attribute to `{other}`");
             differ.then(|| (first.max(second), message, "remove one of the two".to_owned()))
         })
@@ -198,19 +197,4 @@ impl<'r> Slips<'r> {
         let message = format!("`deferral_time` is a time in seconds since 1970, and {time} is long past");
         (0 < time && time < EARLIEST).then(|| (at, message, format!("write `deferral_time = QDate + {value}`")))
     }
-}
-
-/// An amount in bytes; `unit` are those of a number without a unit. None for an expression.
-fn amount(text: &str, unit: f64) -> Option<f64> {
-    let end = text.find(|sign: char| !(sign.is_ascii_digit() || sign == '.')).unwrap_or(text.len());
-    let number: f64 = text[..end].parse().ok()?;
-    let factor = match text[end..].trim().to_ascii_lowercase().as_str() {
-        "" => unit,
-        "k" | "kb" => 1024.0,
-        "m" | "mb" => 1024.0 * 1024.0,
-        "g" | "gb" => 1024.0 * 1024.0 * 1024.0,
-        "t" | "tb" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
-        _ => return None,
-    };
-    Some(number * factor)
 }

@@ -15,6 +15,7 @@ use super::submit_values::{is_size_unit, may_expand};
 use super::units::{in_unit, meant_amount};
 use super::versions::LintVersions;
 use super::{beside_comment, is_slip, placed, refusals, shifted_fix, unknowns};
+use crate::submit::bytes_of_unit;
 use crate::submit::queue::{ItemKind, ItemList, QueueStatement, number};
 use crate::submit::statements::{SubmitLine, joined, queue_arguments, statements};
 use classmate::internal::analysis::evaluate::OPEN;
@@ -155,20 +156,17 @@ fn swallowed(file: &Arc<str>, statement: &[u8], number: u64) -> Option<Diagnosti
         let equals = memchr::memchr(b'=', text).unwrap_or_default();
         let name = String::from_utf8_lossy(text[..equals].trim_ascii_end()).to_ascii_lowercase();
         let compares = text.get(equals + 1).is_none_or(|next| b"=?!".contains(next));
-        let queues =
-            at > 0 && queue_arguments(text).is_some_and(|rest| rest.trim_ascii().iter().all(u8::is_ascii_digit));
-        if queues {
+        let queues = queue_arguments(text).is_some_and(|rest| rest.trim_ascii().iter().all(u8::is_ascii_digit));
+        let is_command = !compares && commands::is_listed(&name);
+        let command = if queues {
+            Some(("queue".to_owned(), text.len()))
+        } else {
+            is_command.then(|| (format!("{name} ="), name.len()))
+        };
+        if let Some((shown, length)) = command.filter(|_| at > 0) {
             let start = offset + line.len() - line.trim_ascii_start().len();
-            let message = "`queue` is a part of the value: the line before it ends with `\\`";
-            let finding = Diagnostic::warning(message, Span::new(start, start + text.len()));
-            let excerpt = Excerpt { text: statement.to_vec(), subject: None };
-            let help = "remove the `\\` at the end of the line before it";
-            return Some(placed(finding.help(help).code("odd-command"), file, number, excerpt, None));
-        }
-        if at > 0 && !compares && commands::is_listed(&name) {
-            let start = offset + line.len() - line.trim_ascii_start().len();
-            let message = format!("`{name} =` is a part of the value: the line before it ends with `\\`");
-            let finding = Diagnostic::warning(message, Span::new(start, start + name.len()));
+            let message = format!("`{shown}` is a part of the value: the line before it ends with `\\`");
+            let finding = Diagnostic::warning(message, Span::new(start, start + length));
             let excerpt = Excerpt { text: statement.to_vec(), subject: None };
             let help = "remove the `\\` at the end of the line before it";
             return Some(placed(finding.help(help).code("odd-command"), file, number, excerpt, None));
@@ -414,14 +412,11 @@ const MAX_TINY: u32 = 10;
 fn other_unit(name: &str, text: &str) -> Option<Diagnostic> {
     let digits = text.trim_end_matches(|sign: char| sign.is_ascii_alphabetic() || sign == ' ');
     let number = digits.parse::<f64>().ok().filter(|_| name == "request_memory" && digits.len() < text.len())?;
-    let mib = match text[digits.len()..].trim().to_ascii_lowercase().as_str() {
-        "b" => number / (1024.0 * 1024.0),
-        "k" | "kb" => number / 1024.0,
-        "m" | "mb" => number,
-        "g" | "gb" => number * 1024.0,
-        "t" | "tb" => number * 1024.0 * 1024.0,
-        _ => return None,
+    let unit = match text[digits.len()..].trim() {
+        "b" | "B" => 1,
+        word => bytes_of_unit(word)?,
     };
+    let mib = number * unit as f64 / f64::from(1 << 20);
     let what = if mib <= f64::from(MAX_TINY) {
         "less than a program needs"
     } else if mib >= 4.0 * 1024.0 * 1024.0 {

@@ -3,6 +3,7 @@
 //! In: the values of a file. Out: warnings of the rule `odd-command`.
 
 use super::refusals::{Reading, warning};
+use crate::submit::bytes_of_unit;
 use crate::submit::queue::number;
 
 /// Commands of which the first is at most the second, and what is so otherwise.
@@ -91,13 +92,10 @@ impl Reading {
             let (value, at) = self.value(&[name])?;
             let (lower, digits) = (value.to_ascii_lowercase(), |sign: char| sign.is_ascii_alphabetic() || sign == ' ');
             let unit = match lower.trim_start_matches(|sign: char| !digits(sign)).trim() {
-                "" | "m" | "mb" => 1.0,
-                "k" | "kb" => 1.0 / 1024.0,
-                "g" | "gb" => 1024.0,
-                "t" | "tb" => 1024.0 * 1024.0,
-                _ => return None,
+                "" => 1 << 20,
+                word => bytes_of_unit(word)?,
             };
-            Some((number(lower.trim_end_matches(digits))? * unit, value.clone(), *at))
+            Some((number(lower.trim_end_matches(digits))? * unit as f64, value.clone(), *at))
         };
         ORDERED.into_iter().find_map(|(least, most, effect)| {
             let ((low, low_text, at), (high, high_text, _)) = (amount(least)?, amount(most)?);

@@ -10,6 +10,7 @@ use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
 use classmate::{Diagnostic, Name, ParseOptions, Semantics};
 use classmate_config::internal::config::facts::UNKNOWN;
+use classmate_config::{Config, Definition};
 
 /// Returns true if a name is in place of a fact that only a machine knows.
 pub(super) fn is_fact(name: Name) -> bool {
@@ -27,6 +28,12 @@ pub(super) fn marked(text: &[u8]) -> Option<Vec<u8>> {
         marked[at] = OPEN;
     }
     Some(marked)
+}
+
+/// The expanded value of a variable, without blanks around it; none if it cannot be expanded or a machine decides a part of it.
+pub(super) fn known_value(config: &Config, one: &Definition<'_>) -> Option<Vec<u8>> {
+    let text = config.expansion(one.name, one.raw).ok()?;
+    marked(&text).is_none().then(|| text.trim_ascii().to_vec())
 }
 
 /// Those of some places, in order, that are inside a string of old syntax.

@@ -425,16 +425,28 @@ fn is_true(text: &str) -> bool {
 /// An amount with a unit such as `8 GB`, in units of so many bytes, rounded up; none if it is an expression. Without a unit it
 /// is in these units already.
 fn amount(text: &str, unit: u64) -> Option<i64> {
+    let whole = (bytes(text, unit)? / unit as f64).ceil();
+    (whole < i64::MAX as f64).then_some(whole as i64)
+}
+
+/// The bytes of an amount with a unit such as `8 GB`; without a unit, `unit` is meant. None for an expression.
+pub(crate) fn bytes(text: &str, unit: u64) -> Option<f64> {
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
     let number: f64 = text[..end].parse().ok()?;
-    let bytes = match text[end..].trim().to_ascii_uppercase().as_str() {
+    let unit = match text[end..].trim() {
         "" => unit,
-        "K" | "KB" => 1 << 10,
-        "M" | "MB" => 1 << 20,
-        "G" | "GB" => 1 << 30,
-        "T" | "TB" => 1 << 40,
-        _ => return None,
+        word => bytes_of_unit(word)?,
     };
-    let whole = (number * bytes as f64 / unit as f64).ceil();
-    (whole < i64::MAX as f64).then_some(whole as i64)
+    Some(number * unit as f64)
+}
+
+/// The bytes of a unit of sizes, from `K` to `TB` in any case; none for other words.
+pub(crate) fn bytes_of_unit(word: &str) -> Option<u64> {
+    match word.to_ascii_uppercase().as_str() {
+        "K" | "KB" => Some(1 << 10),
+        "M" | "MB" => Some(1 << 20),
+        "G" | "GB" => Some(1 << 30),
+        "T" | "TB" => Some(1 << 40),
+        _ => None,
+    }
 }

@@ -48,6 +48,7 @@ pub fn check(config: &Config) -> Vec<Diagnostic> {
         _ => warning.clone(),
     };
     let mut found: Vec<Diagnostic> = config.warnings().iter().map(coded).collect();
+    found.extend_from_slice(&config.untaken.found);
     let not_elif: Vec<Diagnostic> =
         config.sources().iter().flat_map(|source| not_elif(Arc::clone(&source.name), &source.text)).collect();
     // The reader says that it ignores what follows `else`: one message is enough.

@@ -63,7 +63,12 @@ pub(super) struct Untaken {
     /// The end of the value of several lines that is being read, and the value as far as it was read.
     block: Option<(Vec<u8>, UntakenValue)>,
     kept_bytes: usize,
+    /// The lines that would make HTCondor reject the configuration.
+    pub(super) found: Vec<Diagnostic>,
 }
+
+/// Findings that are kept.
+const MAX_FOUND: usize = 1000;
 
 impl Untaken {
     /// Notes a condition: what it asks for, and that no value goes on behind it.
@@ -83,6 +88,12 @@ impl Untaken {
         if self.kept_bytes <= MAX_KEPT_BYTES {
             self.names.insert(value.value.name.to_ascii_uppercase());
             self.values.push(value);
+        }
+    }
+
+    fn warn(&mut self, warning: Diagnostic) {
+        if self.found.len() < MAX_FOUND {
+            self.found.push(warning.code("odd-line"));
         }
     }
 
@@ -133,14 +144,14 @@ impl Config {
                     known.iter().filter(|template| template.category.as_bytes().eq_ignore_ascii_case(name));
                 let near = near::closest(item.name, of_category.map(|template| template.name));
                 let warning = line.warning(&(at..at + item.name.len()), message).did_you_mean(near);
-                self.warn(warning.code("odd-line"));
+                self.untaken.warn(warning);
             }
             Ok(_) => {}
             Err(error) if !circumstances.of_version => {
                 let at = error.span.range();
                 let warning = Diagnostic::warning_at(error.message, line.place(at.start)).width(at.len());
                 let help = "where this branch is taken, HTCondor rejects the configuration";
-                self.warn(warning.help(help).code("odd-line"));
+                self.untaken.warn(warning.help(help));
             }
             Err(_) => {}
         }

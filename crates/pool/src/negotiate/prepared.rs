@@ -138,7 +138,7 @@ pub(crate) struct ChargedPool<'s> {
     pub(crate) known: Option<&'s mut KnownJobs>,
 }
 
-/// What cycles with the same rules find out about jobs, and share.
+/// Findings about jobs that cycles with the same rules share.
 #[derive(Debug, Default)]
 pub(crate) struct KnownJobs {
     traits: KnownTraits,

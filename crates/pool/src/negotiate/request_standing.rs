@@ -3,6 +3,8 @@
 //! In: a submitter under a policy. Out: its standing as attributes of a request. Formula source:
 //! `docs/reference/negotiation.md` 9.1.
 
+use std::sync::LazyLock;
+
 use hashbrown::HashSet;
 
 use crate::negotiate::negotiation_loop::{NegotiatedGroup, NegotiationLoop};
@@ -20,6 +22,8 @@ use classmate::internal::value::Value;
 /// The name of the group negotiated for when there are no groups.
 const NO_GROUP: &str = "<none>";
 
+static STANDING_KEYS: LazyLock<HashSet<Key>> = LazyLock::new(|| STANDING.iter().map(|name| name.key()).collect());
+
 impl NegotiationLoop<'_> {
     /// Adds the current attributes of the submitter to a request, unless nothing refers to them.
     pub(super) fn insert_submitter_attributes(&self, who: usize, request: &mut Request) {
@@ -34,17 +38,15 @@ impl NegotiationLoop<'_> {
     /// fewer slots than submitters, whom the answer saves these attributes.
     fn may_see_standing(&self, request: &Request) -> bool {
         let slots = self.outcome.statistics.total_slots;
-        let names = || STANDING.iter().map(|name| name.key()).collect::<HashSet<_>>();
         let seen = || {
-            let names = names();
-            let by_slots = || (0..slots).any(|slot| !overlooks(&self.offers.slot(slot).ad, &names));
-            self.rules.expressions().any(|expr| !is_blind_to(expr.tree(), &names)) || by_slots()
+            let by_slots = || (0..slots).any(|slot| !overlooks(&self.offers.slot(slot).ad, &STANDING_KEYS));
+            self.rules.expressions().any(|expr| !is_blind_to(expr.tree(), &STANDING_KEYS)) || by_slots()
         };
         if slots > self.submitters.len() || *self.sees_standing.get_or_init(seen) {
             return true;
         }
         let mut known = self.mention_standing.borrow_mut();
-        *known.entry(request.autocluster).or_insert_with(|| !overlooks(&request.ad, &names()))
+        *known.entry(request.autocluster).or_insert_with(|| !overlooks(&request.ad, &STANDING_KEYS))
     }
 }
 
@@ -123,9 +125,9 @@ mod tests {
         }
     }
 
-    /// One slot and two submitters: whoever refers to the priority of a new submitter, 500, sees it.
+    /// One slot and two submitters, each of which is new and has the priority 500.
     #[test]
-    fn attributes_of_the_submitter_are_there_for_whoever_refers_to_them() {
+    fn requests_have_the_attributes_of_the_submitter_that_an_expression_refers_to() {
         let matched = |slot: &str, job: &str, config: &str| {
             let slots = vec![ad(&format!("[Name = \"s\"; State = \"Unclaimed\"; Cpus = 1; {slot}]"))];
             let one = |id: i64, user: &str| {
