@@ -194,11 +194,32 @@ fn the_formats_have_the_same_rows() {
         let mut csv = csv(&table).into_iter();
         let headings = csv.next().unwrap_or_default();
         assert!(!rows.is_empty() || arguments[0] == "verify", "{arguments:?} has no rows");
+        assert!(!headings.is_empty(), "{arguments:?}");
         assert_eq!(csv.len(), rows.len(), "{arguments:?}");
         assert!(headings.iter().all(|heading| !heading.is_empty()), "{arguments:?}: {headings:?}");
         for row in csv {
             assert_eq!(row.len(), headings.len(), "{arguments:?}: {row:?}");
         }
+    }
+}
+
+/// Columns do not depend on the rows that a result has: all but those named after users, groups and resources are listed.
+#[test]
+fn the_columns_of_each_schema_are_listed() {
+    let listed = include_str!("../src/cli/columns.txt");
+    let of_schema = |name: &str| {
+        let lines = listed.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        lines.flat_map(|line| line.split(' ')).map(str::to_owned).collect::<BTreeSet<String>>()
+    };
+    for (name, arguments) in COMMANDS {
+        if ["ads", "userprio", "sshare", "simulate"].contains(&arguments[0]) {
+            continue;
+        }
+        let known = of_schema(name);
+        let headings = csv(&text(arguments, &["--format", "csv"])).into_iter().next().unwrap();
+        let is_named = |heading: &String| heading.starts_with("after.") || heading.starts_with("weighted.tres.");
+        let new: Vec<_> = headings.iter().filter(|one| !known.contains(*one) && !is_named(one)).collect();
+        assert!(new.is_empty(), "{name}: columns {new:?} are not in columns.txt");
     }
 }
 

@@ -153,7 +153,7 @@ pub(crate) fn print_result<R: Serialize, I: IntoIterator<Item: Serialize> + Clon
                 writeln!(out)
             })
         }),
-        Form::Csv => print(raw_output(), |out| write_csv(out, &answer.rows)),
+        Form::Csv => print(raw_output(), |out| write_csv(out, answer.schema, &answer.rows)),
         _ => print(text_output(), text),
     }
 }
@@ -191,12 +191,35 @@ impl<W: Write> Write for JsonText<W> {
     }
 }
 
+/// The columns of the rows of each schema.
+const COLUMNS: &str = include_str!("columns.txt");
+
+/// The columns of a schema; of those of two kinds of rows, the ones that a row has.
+fn listed_columns(schema: &str, row: &[(String, String)]) -> Vec<&'static str> {
+    let lines = COLUMNS.lines().filter_map(|line| line.strip_prefix(schema)?.strip_prefix(' '));
+    let kinds: Vec<Vec<&str>> = lines.map(|line| line.split(' ').collect()).collect();
+    let fits = |columns: &&Vec<&str>| row.iter().all(|(name, _)| columns.contains(&&**name));
+    kinds.iter().find(fits).or(kinds.first()).cloned().unwrap_or_default()
+}
+
 /// Writes rows as comma-separated values: objects in them become columns of their own (`slots.considered`), lists one text.
-fn write_csv<I: IntoIterator<Item: Serialize> + Clone>(out: &mut impl Write, rows: &I) -> io::Result<()> {
-    let mut headings: indexmap::IndexSet<String> = indexmap::IndexSet::new();
+/// The columns of a schema are there whatever the rows have, so that programs find them in a result without rows as well.
+fn write_csv<I: IntoIterator<Item: Serialize> + Clone>(
+    out: &mut impl Write,
+    schema: &str,
+    rows: &I,
+) -> io::Result<()> {
+    let first = rows.clone().into_iter().next().map(|row| cells(&row)).transpose()?.unwrap_or_default();
+    let listed = listed_columns(schema, &first);
+    // An object that is absent is no column beside those of its members.
+    let is_absent = |name: &str, text: &str| {
+        let is_member = |column: &&str| column.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
+        text.is_empty() && listed.iter().any(is_member)
+    };
+    let mut headings: indexmap::IndexSet<String> = listed.iter().map(|name| (*name).to_owned()).collect();
     for row in rows.clone() {
-        for (name, _) in cells(&row)? {
-            if !headings.contains(&name) {
+        for (name, text) in cells(&row)? {
+            if !headings.contains(&name) && !is_absent(&name, &text) {
                 headings.insert(name);
             }
         }
@@ -298,9 +321,9 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn csv(rows: &[Json]) -> String {
+    fn csv(schema: &str, rows: &[Json]) -> String {
         let mut out = Vec::new();
-        write_csv(&mut out, &rows).unwrap();
+        write_csv(&mut out, schema, &rows).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -310,9 +333,22 @@ mod tests {
             json!({ "job": "1.0", "slots": { "left": 2, "of": null }, "tags": ["a", "b"] }),
             json!({ "job": "a,\"b\"\u{1b}", "why": true }),
         ];
-        assert_eq!(csv(&rows), "job,slots.left,slots.of,tags,why\n1.0,2,,a;b,\n\"a,\"\"b\"\"\\x1b\",,,,true\n");
-        assert_eq!(csv(&[]), "");
-        assert_eq!(csv(&[json!("x")]), "value\nx\n");
+        assert_eq!(csv("", &rows), "job,slots.left,slots.of,tags,why\n1.0,2,,a;b,\n\"a,\"\"b\"\"\\x1b\",,,,true\n");
+        assert_eq!(csv("", &[]), "");
+        assert_eq!(csv("", &[json!("x")]), "value\nx\n");
+    }
+
+    #[test]
+    fn the_columns_of_a_schema_are_there_without_rows_and_without_members() {
+        assert_eq!(csv("whatif/1", &[]), "kind,name,before,after\n");
+        assert_eq!(csv("match/1", &[]), "job,slot,job_accepts,slot_accepts,match,rank\n");
+        let counts = json!({ "job": "1.0", "slots": 3, "matching": 2 });
+        assert_eq!(csv("match/1", &[counts]), "job,slots,accepted_by_job,accepting_job,matching\n1.0,3,,,2\n");
+        let proof = json!({ "relation": "never", "first": "Cpus < 2", "second": null, "example": null, "more": { "a": 1 } });
+        assert_eq!(
+            csv("policy/1", &[proof]),
+            "relation,first,second,answer,example.my,example.target,example.values,more.a\nnever,Cpus < 2,,,,,,1\n"
+        );
     }
 
     #[test]
