@@ -204,11 +204,7 @@ fn listed_columns(schema: &str, row: &[(String, String)]) -> Vec<&'static str> {
 
 /// Writes rows as comma-separated values: objects in them become columns of their own (`slots.considered`), lists one text.
 /// The columns of a schema are there whatever the rows have, so that programs find them in a result without rows as well.
-fn write_csv<I: IntoIterator<Item: Serialize> + Clone>(
-    out: &mut impl Write,
-    schema: &str,
-    rows: &I,
-) -> io::Result<()> {
+fn write_csv<I: IntoIterator<Item: Serialize> + Clone>(out: &mut impl Write, schema: &str, rows: &I) -> io::Result<()> {
     let first = rows.clone().into_iter().next().map(|row| cells(&row)).transpose()?.unwrap_or_default();
     let listed = listed_columns(schema, &first);
     // An object that is absent is no column beside those of its members.
@@ -344,7 +340,8 @@ mod tests {
         assert_eq!(csv("match/1", &[]), "job,slot,job_accepts,slot_accepts,match,rank\n");
         let counts = json!({ "job": "1.0", "slots": 3, "matching": 2 });
         assert_eq!(csv("match/1", &[counts]), "job,slots,accepted_by_job,accepting_job,matching\n1.0,3,,,2\n");
-        let proof = json!({ "relation": "never", "first": "Cpus < 2", "second": null, "example": null, "more": { "a": 1 } });
+        let proof =
+            json!({ "relation": "never", "first": "Cpus < 2", "second": null, "example": null, "more": { "a": 1 } });
         assert_eq!(
             csv("policy/1", &[proof]),
             "relation,first,second,answer,example.my,example.target,example.values,more.a\nnever,Cpus < 2,,,,,,1\n"

@@ -65,7 +65,9 @@ impl Listing {
 
     fn needed(&self, name: &str, command: &str) -> Result<usize, ConfigError> {
         self.column(name).ok_or_else(|| {
-            self.error(1, format!("column `{name}` is missing")).help(format!("expected the output of `{command}`"))
+            let is_empty = self.header.is_empty();
+            let message = if is_empty { "the file is empty".to_owned() } else { format!("column `{name}` is missing") };
+            self.error(1, message).help(format!("expected the output of `{command}`"))
         })
     }
 
@@ -95,7 +97,7 @@ fn cell(row: &[String], column: Option<usize>) -> &str {
 /// assert_eq!((rows[1].account.as_str(), rows[1].user.as_deref(), rows[1].usage), ("chem", Some("news"), 2500.0));
 /// ```
 pub fn read_usage(file: &str, text: &[u8]) -> Result<Vec<UsageRow>, ConfigError> {
-    const COMMAND: &str = "sshare -a -m -P";
+    const COMMAND: &str = "scontrol -o show assoc_mgr flags=assoc` or `sshare -a -m -P";
     if memchr::memmem::find(text, USAGE).is_some() {
         return read_records(file, text);
     }
@@ -241,8 +243,10 @@ mod tests {
     fn a_missing_column_tells_what_was_expected() {
         let error = read_usage("u", b"Account  User  RawUsage\n").unwrap_err();
         assert_eq!(error.message, "column `Account` is missing");
-        assert_eq!(error.help.as_deref(), Some("expected the output of `sshare -a -m -P`"));
-        assert!(read_qos("q", b"").is_err());
+        let help = "expected the output of `scontrol -o show assoc_mgr flags=assoc` or `sshare -a -m -P`";
+        assert_eq!(error.help.as_deref(), Some(help));
+        let empty = [read_usage("u", b"\n").unwrap_err(), read_qos("q", b"").unwrap_err()];
+        assert_eq!(empty.map(|error| error.message), ["the file is empty"; 2]);
     }
 
     #[test]
