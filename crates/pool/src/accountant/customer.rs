@@ -167,14 +167,24 @@ impl Customer {
 
 /// A real as it comes back from the log, which keeps six decimals.
 pub(super) fn written(number: f64) -> f64 {
-    if number.fract() == 0.0 || !number.is_finite() {
+    // Converted to integers and back, which is exact here and takes no call of a function of the C library.
+    if number as i64 as f64 == number {
         return number;
     }
     // Where the millionths are far from a tie, rounding them is exact, and their quotient is the nearest real as a reader
     // finds it; the error of the product is less than 2^-8.
     let millionths = number * 1e6;
-    if millionths.abs() < (1_u64 << 44) as f64 && (millionths.fract().abs() - 0.5).abs() > 0.01 {
-        return millionths.round() / 1e6;
+    if millionths.abs() < (1_u64 << 44) as f64 {
+        let whole = millionths as i64;
+        let rest = millionths - whole as f64;
+        if (rest.abs() - 0.5).abs() > 0.01 {
+            let rounded = whole + i64::from(rest > 0.5) - i64::from(rest < -0.5);
+            // What is negative stays negative, even if nothing is left of it.
+            return (rounded as f64 / 1e6).copysign(number);
+        }
+    }
+    if number.fract() == 0.0 || !number.is_finite() {
+        return number;
     }
     format!("{number:.6}").parse().unwrap_or(number)
 }

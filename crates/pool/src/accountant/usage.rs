@@ -38,11 +38,19 @@ pub struct SlotInUse<'a> {
 
 /// Places of submitters' records, for [`Accountant::recount_known`].
 #[derive(Debug, Clone, Default)]
-pub struct RecordPlaces(HashMap<Vec<u8>, Places>);
+pub struct RecordPlaces {
+    by_name: HashMap<Vec<u8>, usize>,
+    all: Vec<Places>,
+    /// The numbers of the submitters of the slots counted last, in their order, and of those before.
+    last: Vec<usize>,
+    before: Vec<usize>,
+}
 
 /// Places of the records that a match is charged to.
 #[derive(Debug, Clone)]
 struct Places {
+    /// The name of the submitter.
+    submitter: Box<[u8]>,
     /// Those of the submitter and of its group.
     own: [usize; 2],
     /// Those of its group and of the groups above.
@@ -190,12 +198,25 @@ impl Accountant {
     ) {
         self.customers.values_mut().for_each(Customer::reset_use);
         let late = now.saturating_sub(self.last_update);
-        for slot in slots {
-            if !(slot.suspended && discount_suspended) {
-                let places = known.0.entry_ref(slot.submitter);
-                let places = places.or_insert_with(|| self.places(slot.submitter, groups));
-                self.charge(places, slot.weight, late);
-            }
+        let RecordPlaces { by_name, all, last, before } = known;
+        std::mem::swap(last, before);
+        last.clear();
+        let mut at = 0;
+        for slot in slots.into_iter().filter(|slot| !(slot.suspended && discount_suspended)) {
+            // Mostly the same submitters have slots as before, or one more or less.
+            let same =
+                |place: &usize| before.get(*place).is_some_and(|known| *all[*known].submitter == *slot.submitter);
+            let number = if let Some(place) = [at, at + 1].into_iter().find(same) {
+                at = place + 1;
+                before[place]
+            } else {
+                *by_name.entry_ref(slot.submitter).or_insert_with(|| {
+                    all.push(self.places(slot.submitter, groups));
+                    all.len() - 1
+                })
+            };
+            last.push(number);
+            self.charge(&all[number], slot.weight, late);
         }
     }
 
@@ -213,7 +234,8 @@ impl Accountant {
     fn places(&mut self, submitter: &[u8], groups: &dyn GroupOf) -> Places {
         let group = groups.group_of(submitter);
         let own = [self.entry(submitter), self.entry(group)];
-        Places { own, groups: prefixes(group).map(|end| self.entry(&group[..end])).collect() }
+        let groups = prefixes(group).map(|end| self.entry(&group[..end])).collect();
+        Places { submitter: submitter.into(), own, groups }
     }
 
     /// Charges a match of a slot of this weight to a submitter, its group, and the groups above.
@@ -354,13 +376,21 @@ mod tests {
     #[test]
     fn recounting_with_known_places_is_recounting() {
         let (mut one, mut other, mut known) = (accountant(""), accountant(""), RecordPlaces::default());
-        for now in [0, 60, 75, 300] {
+        for now in [0, 60, 75, 90, 120, 300] {
             let slot = |submitter, weight, suspended| {
                 let account = Account::Submitter;
                 SlotInUse { submitter, account, weight, suspended }
             };
-            let slots = [slot(&b"a.b.eve@x"[..], 2.5 + now as f64, false), slot(b"bob@x", 1.0, now == 60)];
-            let slots = &slots[..if now == 75 { 1 } else { 2 }];
+            let all = [
+                slot(&b"a.b.eve@x"[..], 2.5 + now as f64, false),
+                slot(b"bob@x", 1.0, now == 60),
+                slot(b"carol@x", 3.0, false),
+                slot(b"dave@x", 0.5, now == 300),
+                slot(b"bob@x", 4.0, false),
+            ];
+            // Some are left out, and come back.
+            let left_out = |at: usize| matches!((now, at), (75, 0) | (90, 1 | 2) | (120, 3 | 4));
+            let slots: Vec<SlotInUse<'_>> = (0..5).filter(|at| !left_out(*at)).map(|at| all[at]).collect();
             for accountant in [&mut one, &mut other] {
                 accountant.update_priorities(now, 500.0);
             }

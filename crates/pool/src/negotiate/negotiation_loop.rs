@@ -62,7 +62,7 @@ pub struct NegotiationLoop<'c> {
     /// The autoclusters whose jobs require something of what the negotiator adds to a request, as far as this was asked.
     require_standing: RefCell<HashMap<u32, bool>>,
     /// The shapes of request ads.
-    shapes: RefCell<Shapes>,
+    pub(super) shapes: RefCell<Shapes>,
     /// False if neither slots nor the configuration refer to what the negotiator adds to a request; computed when first
     /// needed.
     pub(super) sees_standing: OnceCell<bool>,
@@ -249,17 +249,19 @@ impl<'c> NegotiationLoop<'c> {
             if std::mem::replace(&mut spin, (turn.pie, turn.spin)) != spin {
                 self.offers.forget();
             }
+            let matches = self.outcome.matches.len();
             let spent = match turn.job {
                 Some(job) => self.serve_one(&turn, job, &mut singles),
                 None => {
                     let others = joined.get(&turn.who).map_or([].as_slice(), Vec::as_slice);
                     self.queue.join(turn.who, others);
-                    let spent = self.serve(&turn);
+                    let spent = self.serve(&turn, &mut singles);
                     self.queue.part(turn.who, others, self.submitters);
                     spent
                 }
             };
-            let charged = turn.job.is_none().then(|| ChargedUsage {
+            // Without a match usage is as it was.
+            let charged = (turn.job.is_none() && self.outcome.matches.len() > matches).then(|| ChargedUsage {
                 submitter: self.policy.standing(&self.submitters[turn.who].name).usage,
                 group: deal.group.as_ref().map(|group| self.policy.group_usage(&group.name)),
             });
@@ -270,7 +272,7 @@ impl<'c> NegotiationLoop<'c> {
     }
 
     /// Serves one turn.
-    fn serve(&mut self, turn: &Turn) -> TurnResult {
+    fn serve(&mut self, turn: &Turn, singles: &mut SingleTurns) -> TurnResult {
         let mut session = Session::new(turn.allowance);
         let mut progress = TurnProgress::default();
         let mut serving: Option<ServedRequest> = None;
@@ -280,13 +282,11 @@ impl<'c> NegotiationLoop<'c> {
             }
             let Some(mut current) = self.next(turn.who, serving.take(), &mut progress) else { break true };
             self.outcome.statistics.jobs_considered += 1;
-            if self.offers.needs_ad(current.request.autocluster) {
-                self.insert_submitter_attributes(turn.who, &mut current.request);
-            }
-            match self.offers.best(&self.search(turn.who, &current.request, &session)) {
+            match self.offer(turn.who, &mut current.request, &session, singles) {
                 Ok(offer) => {
                     progress.reached.clear();
                     self.matched(turn, &mut current, offer, &mut session, &mut progress);
+                    singles.changed();
                     serving = Some(current);
                 }
                 Err(mut refusal) => {
@@ -330,6 +330,31 @@ impl<'c> NegotiationLoop<'c> {
         session.spent(out_of_jobs, self.offers.left())
     }
 
+    /// The best slot for a request, whose ad is made if it is needed.
+    fn offer(
+        &mut self,
+        who: usize,
+        request: &mut Request,
+        session: &Session,
+        singles: &mut SingleTurns,
+    ) -> Result<Offer, Refusal> {
+        if let Some(refusal) = self.known_refusal(who, request, singles) {
+            self.offers.drop_candidates();
+            return Err(refusal);
+        }
+        if self.offers.needs_ad(request.autocluster) {
+            if request.ad.is_empty() {
+                request.ad = self.queue.request_ad(who, request, &mut self.shapes.borrow_mut());
+            }
+            self.insert_submitter_attributes(who, request);
+        }
+        let offer = self.offers.best(&self.search(who, request, session));
+        if let Err(refusal) = &offer {
+            self.keep_refusal(who, request, refusal, singles);
+        }
+        offer
+    }
+
     /// The request to serve next: the same again while it has more jobs, then the next one.
     fn next(&self, who: usize, serving: Option<ServedRequest>, progress: &mut TurnProgress) -> Option<ServedRequest> {
         if let Some(serving) = serving {
@@ -341,11 +366,7 @@ impl<'c> NegotiationLoop<'c> {
                 progress.passed.push(PassedRun { first, autocluster, fits_unclaimed: true });
             }
         }
-        let mut request = self.next_request(who, progress)?;
-        if self.offers.needs_ad(request.autocluster) {
-            request.ad = self.queue.request_ad(who, &request, &mut self.shapes.borrow_mut());
-        }
-        Some(ServedRequest::new(request))
+        self.next_request(who, progress).map(ServedRequest::new)
     }
 
     /// The next request that is not skipped, as negotiator and access point agree on it

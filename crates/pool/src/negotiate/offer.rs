@@ -295,6 +295,10 @@ impl SlotMatcher for ScanMatcher<'_> {
         self.order.retain(|&at| free[at]);
     }
 
+    fn drop_candidates(&mut self) {
+        self.found = None;
+    }
+
     fn best(&mut self, search: &SlotSearch<'_>) -> Result<Offer, Refusal> {
         let request = search.request;
         let limited = self.limited(&request.ad);

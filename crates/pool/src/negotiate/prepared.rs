@@ -539,39 +539,51 @@ fn submitters(
 ) -> Vec<Submitter> {
     let takes_part =
         |ad: &ClassAd| rules.submitters.as_ref().is_none_or(|constraint| Scope::new(ad, settings).holds(constraint));
-    let mut submitters: Vec<(Submitter, Option<Vec<i64>>)> = match &snapshot.submitters {
-        Some(ads) => {
-            let read = |ad: &ClassAd| Some((Submitter::new(ad, settings)?, Submitter::job_prios(ad, settings)));
-            collected_order(snapshot, ads, settings)
-                .into_iter()
-                .map(|at| &ads[at])
-                .filter(|ad| takes_part(ad))
-                .filter_map(read)
-                .collect()
-        }
-        None => {
-            let made = Submitter::of_jobs(jobs, settings);
-            let key = |one: &Submitter| (one.original.as_ref().unwrap_or(&one.name).clone(), one.schedd.clone());
-            let order = known.of(made.iter().map(key).collect());
-            let mut made: Vec<Option<Submitter>> = made.into_iter().map(Some).collect();
-            let made = order.iter().filter_map(|at| made[*at].take());
-            let pie = &rules.knobs.pie;
-            let with_priorities = |one: Submitter| {
-                let of = || one.job_prios_of(jobs, pie.most_global_job_prios);
-                let priorities = pie.use_global_job_prios.then(of);
-                (one, priorities)
-            };
-            let taking_part = made.filter(|one| rules.submitters.is_none() || takes_part(&one.to_ad()));
-            taking_part.map(with_priorities).collect()
-        }
+    let pie = &rules.knobs.pie;
+    let by_job_prio = |(submitter, priorities): (Submitter, Option<Vec<i64>>)| {
+        submitter.by_job_prio(priorities.as_deref().filter(|_| pie.use_global_job_prios))
     };
-    if snapshot.submitters.is_none() && !snapshot.served.is_empty() {
-        submitters.sort_by_cached_key(|(submitter, _)| snapshot.served.get(&*submitter.name));
+    if let Some(ads) = &snapshot.submitters {
+        let read = |ad: &ClassAd| Some((Submitter::new(ad, settings)?, Submitter::job_prios(ad, settings)));
+        let taking_part =
+            collected_order(snapshot, ads, settings).into_iter().map(|at| &ads[at]).filter(|ad| takes_part(ad));
+        return taking_part.filter_map(read).flat_map(by_job_prio).collect();
     }
-    let requester = |(submitter, priorities): (Submitter, Option<Vec<i64>>)| {
-        submitter.by_job_prio(priorities.as_deref().filter(|_| rules.knobs.pie.use_global_job_prios))
+    let mut made = Submitter::of_jobs(jobs, settings);
+    if !by_service(&mut made, snapshot) {
+        let key = |one: &Submitter| (one.original.as_ref().unwrap_or(&one.name).clone(), one.schedd.clone());
+        let order = known.of(made.iter().map(key).collect());
+        let mut unordered: Vec<Option<Submitter>> = made.into_iter().map(Some).collect();
+        made = order.iter().filter_map(|at| unordered[*at].take()).collect();
+        if !snapshot.served.is_empty() {
+            made.sort_by_cached_key(|submitter| snapshot.served.get(&*submitter.name));
+        }
+    }
+    if rules.submitters.is_some() {
+        made.retain(|one| takes_part(&one.to_ad()));
+    }
+    if !pie.use_global_job_prios {
+        return made;
+    }
+    let with_priorities = |one: Submitter| {
+        let priorities = one.job_prios_of(jobs, pie.most_global_job_prios);
+        (one, Some(priorities))
     };
-    submitters.into_iter().flat_map(requester).collect()
+    made.into_iter().map(with_priorities).flat_map(by_job_prio).collect()
+}
+
+/// Sorts submitters by the time of their last service, if that puts each in a place of its own. Returns false, and leaves
+/// them as they are, if it does not.
+fn by_service(submitters: &mut Vec<Submitter>, snapshot: &Snapshot) -> bool {
+    let place = |(at, one): (usize, &Submitter)| Some((*snapshot.served.get(&*one.name)?, at));
+    let Some(mut places) = submitters.iter().enumerate().map(place).collect::<Option<Vec<_>>>() else { return false };
+    places.sort_unstable();
+    if places.windows(2).any(|two| two[0].0 == two[1].0) {
+        return false;
+    }
+    let mut unordered: Vec<Option<Submitter>> = std::mem::take(submitters).into_iter().map(Some).collect();
+    submitters.extend(places.into_iter().filter_map(|(_, at)| unordered[at].take()));
+    true
 }
 
 /// The attribute with the place of a submitter ad among those that a collector hands out. Names decide it, so ads with other

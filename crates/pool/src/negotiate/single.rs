@@ -38,6 +38,12 @@ impl Waiting for SubmitterJobs<'_> {
         list.iter().map(|queued| queued.autocluster).collect()
     }
 
+    fn each<'w>(&'w self, who: usize, see: &mut dyn FnMut(usize, &'w Job<'w>, u32)) {
+        for queued in self.members.get(who).map_or([].as_slice(), |&who| &self.queue.lists[who]) {
+            see(queued.job, &self.queue.jobs[queued.job], queued.autocluster);
+        }
+    }
+
     fn behind(&self, job: &Job<'_>) -> Option<&JobsBehind> {
         self.queue.behind.get(&job.id)
     }
@@ -67,8 +73,10 @@ pub(super) struct SingleTurns {
     answers: HashMap<(usize, u32, usize), Tally>,
     /// Refusals by all slots since the last match, by autocluster and access point.
     refusals: HashMap<(u32, usize), Refusal>,
-    /// Verdicts of the slots evaluated for a job, by submitter and job.
-    tallies: HashMap<(usize, usize), Tally>,
+    /// The last of them: mostly the next one, too.
+    last_answer: Option<((usize, u32, usize), Tally)>,
+    /// Verdicts of the slots evaluated for each job; filled when first needed.
+    tallies: Vec<Tally>,
 }
 
 impl SingleTurns {
@@ -82,6 +90,13 @@ impl SingleTurns {
             }
         }
         self.places.get(job).copied().flatten()
+    }
+
+    /// A match was made: verdicts on slots may be others from now on.
+    pub(super) fn changed(&mut self) {
+        self.answers.clear();
+        self.refusals.clear();
+        self.last_answer = None;
     }
 
     /// The number of the access point of a submitter.
@@ -115,11 +130,13 @@ impl NegotiationLoop<'_> {
         let Some(place) = singles.place(&self.queue, job) else { return false };
         let Some(autocluster) = self.queue.lists[who].get(place).map(|queued| queued.autocluster) else { return false };
         let key = (slot, autocluster, singles.schedd(who, self.submitters));
-        let answer = match singles.answers.get(&key) {
-            Some(known) => *known,
+        let last = singles.last_answer.filter(|(last, _)| *last == key).map(|(_, answer)| answer);
+        let answer = match last.or_else(|| singles.answers.get(&key).copied()) {
+            Some(known) => known,
             None => {
                 let asked = singles.asked.remove(&(who, autocluster));
-                let Some(mut request) = asked.or_else(|| self.queue.single(who, place)) else { return false };
+                let made = || self.queue.single(who, place, &mut self.shapes.borrow_mut());
+                let Some(mut request) = asked.or_else(made) else { return false };
                 self.insert_submitter_attributes(who, &mut request);
                 let session = Session::new(Allowance::UNLIMITED);
                 let answer = match self.offers.of_slot(slot, &self.search(who, &request, &session)) {
@@ -128,12 +145,16 @@ impl NegotiationLoop<'_> {
                 };
                 if self.is_blind(autocluster, &request.ad, singles) && self.is_impartial(slot, singles) {
                     singles.answers.insert(key, answer);
+                    singles.last_answer = Some((key, answer));
                 }
                 singles.asked.insert((who, autocluster), request);
                 answer
             }
         };
-        *singles.tallies.entry((who, job)).or_default() += answer;
+        if singles.tallies.is_empty() {
+            singles.tallies.resize(self.queue.jobs.len(), Tally::default());
+        }
+        singles.tallies[job] += answer;
         answer.suitable > 0
     }
 
@@ -161,17 +182,44 @@ impl NegotiationLoop<'_> {
         slots <= self.submitters.len() && (0..slots).all(|slot| self.is_impartial(slot, singles))
     }
 
+    /// The refusal of a request by all slots, if it is known that an equal one would be refused again.
+    pub(super) fn known_refusal(&self, who: usize, request: &Request, singles: &mut SingleTurns) -> Option<Refusal> {
+        if singles.refusals.is_empty() {
+            return None;
+        }
+        let known = (request.autocluster, singles.schedd(who, self.submitters));
+        singles.refusals.get(&known).cloned()
+    }
+
+    /// Keeps the refusal of a request by all slots until the next match, if it holds for equal requests of all submitters,
+    /// whatever is left of their turns.
+    pub(super) fn keep_refusal(&self, who: usize, request: &Request, refusal: &Refusal, singles: &mut SingleTurns) {
+        let Tally { considered, unreachable, refused_by_job, refused_by_slot, .. } = refusal.tally;
+        let final_verdict = !refusal.untested && considered == unreachable + refused_by_job + refused_by_slot;
+        // Whole ads of one autocluster may differ in anything.
+        if final_verdict
+            && !self.queue.whole
+            && !request.ad.is_empty()
+            && self.is_blind(request.autocluster, &request.ad, singles)
+            && self.all_impartial(singles)
+        {
+            let known = (request.autocluster, singles.schedd(who, self.submitters));
+            singles.refusals.insert(known, refusal.clone());
+        }
+    }
+
     /// Adds the rejections of the jobs that are left to the outcome: one for each set of equivalent jobs.
     pub(super) fn tell_left(&mut self, pie: u32, members: &[usize], alike: &[EquivalentJobs], singles: &SingleTurns) {
         for EquivalentJobs { jobs, held_back } in alike {
             let mut tally = Tally::default();
-            for key in jobs {
-                tally += singles.tallies.get(&(members[key.0], key.1)).copied().unwrap_or_default();
+            for (_, job) in jobs {
+                tally += singles.tallies.get(*job).copied().unwrap_or_default();
             }
             let is_left =
                 |(who, job): &&(usize, usize)| !singles.taken.contains(&(members[*who], self.queue.jobs[*job].id));
-            let left: Vec<&(usize, usize)> = jobs.iter().filter(is_left).collect();
-            let Some(&&(who, job)) = left.first() else { continue };
+            let mut left = jobs.iter().filter(is_left);
+            let Some(&(who, job)) = left.next() else { continue };
+            let count = 1 + left.count();
             let rejection = match (tally.considered, tally.suitable) {
                 (1.., 0) => offer::rejection(&tally),
                 _ if *held_back => Rejection::SiteLimit,
@@ -181,7 +229,7 @@ impl NegotiationLoop<'_> {
             self.outcome.rejections.push(Rejected {
                 job: self.queue.jobs[job].id,
                 schedd: self.queue.jobs[job].schedd.clone(),
-                jobs: left.len(),
+                jobs: count,
                 submitter: self.submitters[members[who]].name.to_string_lossy().into_owned(),
                 reason: rejection.reason(&[]),
                 rejection,
@@ -217,7 +265,8 @@ impl NegotiationLoop<'_> {
             self.rejected(turn, &request, 1, &refusal);
             return session.spent(true, left);
         }
-        let Some(request) = self.queue.single(turn.who, place) else { return session.spent(true, left) };
+        let request = self.queue.single(turn.who, place, &mut self.shapes.borrow_mut());
+        let Some(request) = request else { return session.spent(true, left) };
         self.outcome.statistics.jobs_considered += 1;
         let mut serving = ServedRequest::new(request);
         self.insert_submitter_attributes(turn.who, &mut serving.request);
@@ -232,8 +281,7 @@ impl NegotiationLoop<'_> {
                 if !self.queue.replace(key.1) {
                     singles.taken.insert(key);
                 }
-                singles.answers.clear();
-                singles.refusals.clear();
+                singles.changed();
             }
             Err(None) => {}
             Err(Some(refusal)) => {

@@ -51,6 +51,9 @@ pub trait SlotMatcher {
     /// Forgets the candidates found last; at the beginning of a pass over the submitters.
     fn forget(&mut self);
 
+    /// Forgets the candidates found last, as a search for another request does.
+    fn drop_candidates(&mut self);
+
     /// Returns whether any slot matches a request of this autocluster, claimed or not; before the first is taken.
     fn is_feasible(&self, autocluster: u32, ad: &dyn Fn() -> ClassAd) -> bool;
 

@@ -102,6 +102,13 @@ pub trait Waiting {
         vec![0; self.jobs(who).len()]
     }
 
+    /// Calls a function with the number, the job and the autocluster of each of these jobs, in the same order.
+    fn each<'w>(&'w self, who: usize, see: &mut dyn FnMut(usize, &'w Job<'w>, u32)) {
+        for ((number, job), autocluster) in self.jobs(who).into_iter().zip(self.autoclusters(who)) {
+            see(number, job, autocluster);
+        }
+    }
+
     /// The unlisted jobs that this one stands for, if there are any.
     fn behind(&self, job: &Job<'_>) -> Option<&JobsBehind> {
         let _ = job;

@@ -13,10 +13,12 @@ use crate::queue::job::{Activity, BySharedTraits, Job, JobId};
 use crate::queue::numbering::AutoclusterNumbers;
 use crate::queue::significant::Significant;
 use crate::queue::submitter::Submitter;
-use classmate::internal::ad::{ClassAd, Shapes};
+use classmate::internal::ad::{Attribute, ClassAd, Shapes};
 use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::{Key, Name};
 use classmate::internal::syntax::expr::Expr;
+use classmate::internal::syntax::literal::Literal;
+use classmate::internal::text::Text;
 use classmate::internal::threads;
 
 /// Attributes of its first job that a request carries besides the significant ones.
@@ -34,8 +36,11 @@ pub fn is_always_sent(name: Name) -> bool {
     CARRIED.contains(&name) || [*RESOURCE_COUNT, *MY_TYPE, *AUTOCLUSTER_ID, *WANT_PSLOT_PREEMPTION].contains(&name)
 }
 
-/// Number of attributes for which a request has room: these, and those of its submitter.
-const ADDED: usize = 12;
+/// Number of attributes of its submitter for which a request has room.
+const STANDING_ROOM: usize = 8;
+
+/// `MyType` of a request.
+static JOB_TYPE: LazyLock<Text> = LazyLock::new(|| Text::from("Job"));
 
 /// An idle job in a submitter's list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -245,10 +250,10 @@ impl<'a> Queue<'a> {
     }
 
     /// The request of one job alone, given by its place in the submitter's list.
-    pub fn single(&self, submitter: usize, place: usize) -> Option<Request> {
+    pub fn single(&self, submitter: usize, place: usize, shapes: &mut Shapes) -> Option<Request> {
         let autocluster = self.lists.get(submitter)?.get(place)?.autocluster;
         let request = Request { first: place, count: 1, autocluster, ad: ClassAd::new() };
-        Some(Request { ad: self.request_ad(submitter, &request, &mut Shapes::default()), ..request })
+        Some(Request { ad: self.request_ad(submitter, &request, shapes), ..request })
     }
 
     /// Number of requests: runs of like jobs.
@@ -286,19 +291,24 @@ impl<'a> Queue<'a> {
     pub fn request_ad(&self, submitter: usize, request: &Request, shapes: &mut Shapes) -> ClassAd {
         let Request { autocluster, count, .. } = *request;
         let job = &self.jobs[self.lists[submitter][request.first].job];
-        let mut ad = if self.whole {
-            (*job.ad).clone()
-        } else {
-            let names = autocluster.checked_sub(1).and_then(|at| self.autoclusters.get(at as usize));
-            let names = names.into_iter().flat_map(|names| names.iter()).chain(&*CARRIED);
-            let mut attributes = names.filter_map(|name| Some((*name, job.ad.lookup(*name)?.clone()))).collect();
-            shapes.make(&mut attributes, ADDED)
-        };
-        ad.insert(*MY_TYPE, "Job");
-        ad.insert(*AUTOCLUSTER_ID, i64::from(autocluster));
-        ad.insert(*WANT_PSLOT_PREEMPTION, true);
-        ad.insert(*RESOURCE_COUNT, count as i64);
-        ad
+        let added = [
+            (*MY_TYPE, Literal::Str(JOB_TYPE.clone())),
+            (*AUTOCLUSTER_ID, Literal::Int(i64::from(autocluster))),
+            (*WANT_PSLOT_PREEMPTION, Literal::Bool(true)),
+            (*RESOURCE_COUNT, Literal::Int(count as i64)),
+        ];
+        let added = added.into_iter().map(|(name, value)| (name, Attribute::Literal(value)));
+        if self.whole {
+            let mut ad = (*job.ad).clone();
+            added.for_each(|(name, value)| ad.set(name, value));
+            return ad;
+        }
+        let names = autocluster.checked_sub(1).and_then(|at| self.autoclusters.get(at as usize));
+        let names = names.map_or([].as_slice(), |names| &names[..]).iter().chain(&*CARRIED);
+        let mut attributes = Vec::with_capacity(names.size_hint().0 + added.len());
+        attributes.extend(names.filter_map(|name| Some((*name, job.ad.lookup(*name)?.clone()))));
+        attributes.extend(added);
+        shapes.make(&mut attributes, STANDING_ROOM)
     }
 
     /// The number that an access point which treats each job as different gives to a job, by its place in the submitter's
@@ -445,7 +455,7 @@ mod tests {
     fn a_request_shows_what_matters_and_nothing_else() {
         let queue = queue(&[(0, 10), (0, 10)], None);
         let ad = queue
-            .single(0, 0)
+            .single(0, 0, &mut Shapes::default())
             .map(|request| queue.request_ad(0, &Request { count: 2, ..request }, &mut Shapes::default()))
             .unwrap();
         assert_eq!(ad.get("RequestMemory").unwrap().to_string(), "10");

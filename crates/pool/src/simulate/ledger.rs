@@ -8,7 +8,7 @@ use std::sync::Arc;
 use hashbrown::{HashMap, HashSet};
 
 use crate::accountant::usage::{Account, SlotInUse};
-use crate::negotiate::outcome::{Match, Negotiation, Outcome};
+use crate::negotiate::outcome::{Match, Outcome};
 use crate::negotiate::rules::Rules;
 use crate::negotiate::{ChargedPool, CycleOptions, IgnoredAds, KnownJobs, Snapshot, opening};
 use crate::pool::ad_reader::AdReader;
@@ -269,10 +269,11 @@ impl<'w> Ledger<'w> {
     }
 
     fn charge_to(&self, policy: &mut dyn PriorityPolicy, now: i64) {
-        let in_use = self.used.iter().filter(|(_, weight)| **weight > 0.0).filter_map(|(&(who, account), weight)| {
+        let mut in_use = Vec::with_capacity(self.used.len());
+        in_use.extend(self.used.iter().filter(|(_, weight)| **weight > 0.0).filter_map(|(&(who, account), weight)| {
             Some(SlotInUse { submitter: self.names[who].as_deref()?, account, weight: *weight, suspended: false })
-        });
-        policy.charge(&in_use.collect::<Vec<_>>(), now);
+        }));
+        policy.charge(&in_use, now);
     }
 
     /// The settings of a cycle at a moment.
@@ -329,11 +330,16 @@ impl<'w> Ledger<'w> {
             let group = outcome.groups.iter().find(|group| group.name == *name);
             group.map_or(1.0, |group| group.allocated / weight)
         };
-        let mut seen = HashSet::new();
-        let first = outcome.negotiations.iter().filter(|visit| visit.spin == 1);
-        let part = |visit: &Negotiation| visit.share * visit.group.as_ref().map_or(1.0, granted);
-        let known = first.filter_map(|visit| Some((*self.by_name.get(visit.submitter.as_bytes())?, part(visit))));
-        known.filter(|(who, _)| seen.insert(*who)).collect()
+        let mut seen = HashSet::with_capacity(outcome.negotiations.len());
+        let mut due = Vec::with_capacity(outcome.negotiations.len());
+        for visit in outcome.negotiations.iter().filter(|visit| visit.spin == 1) {
+            if let Some(&who) = self.by_name.get(visit.submitter.as_bytes())
+                && seen.insert(who)
+            {
+                due.push((who, visit.share * visit.group.as_ref().map_or(1.0, granted)));
+            }
+        }
+        due
     }
 }
 

@@ -148,7 +148,7 @@ impl<'w> UniformCluster<'w> {
     /// many as started recently, and two more. Returns the jobs that shown ones stand for.
     fn show(&mut self, now: i64, full: &Full) -> HashMap<JobId, JobsBehind> {
         let Self { ledger, lines, open, free, served, .. } = self;
-        let mut hidden = HashMap::new();
+        let mut hidden = HashMap::with_capacity(if served.stands { open.len() } else { 0 });
         let Workload { arrivals, .. } = ledger.workload;
         let id = |job: usize| JobId { cluster: job as i64 + 1, process: 0 };
         let most = served.queue.unwrap_or(usize::MAX);

@@ -447,6 +447,11 @@ impl SlotMatcher for ClassMatcher<'_> {
         self.offers.forget();
     }
 
+    fn drop_candidates(&mut self) {
+        self.found = None;
+        self.offers.drop_candidates();
+    }
+
     fn is_feasible(&self, autocluster: u32, ad: &dyn Fn() -> ClassAd) -> bool {
         match self.routes.get(&autocluster) {
             Some(Route::RequestClass(class, _)) if !self.classes[*class].verdict.both.is_empty() => true,

@@ -45,6 +45,9 @@ pub struct DiracPriority {
     usage: OrderedMap<Vec<u8>, f64>,
 }
 
+/// Number of queues for which room is made at first, at most.
+const MAX_RESERVED: usize = 1024;
+
 /// A slot that requests a job.
 #[derive(Debug, Clone)]
 struct FreeSlot {
@@ -142,12 +145,13 @@ impl DiracPriority {
         let reader = reader(&self.settings, &self.evaluation);
         let mut found = Vec::new();
         for who in 0..claimants {
-            for ((job, view), autocluster) in waiting.jobs(who).into_iter().zip(waiting.autoclusters(who)) {
-                found.push((view.id, job, who, view, autocluster));
-            }
+            waiting.each(who, &mut |job, view, autocluster| found.push((view.id, job, who, view, autocluster)));
         }
         found.sort_unstable_by_key(|&(id, job, ..)| (id, job));
         let mut waiters = WaitingQueues::default();
+        // Mostly one job stands for its queue.
+        waiters.queues.reserve(found.len().min(MAX_RESERVED));
+        waiters.jobs.reserve(found.len());
         let mut shared: HashMap<*const ClassAd, (Requirements, f64)> = HashMap::new();
         for (age, (_, job, who, view, autocluster)) in found.into_iter().enumerate() {
             let read = || (reader.requirements(&view.ad), reader.user_priority(&view.ad));
@@ -328,8 +332,9 @@ impl Draws {
 
     /// Draws the order in which queues are tried for a slot.
     fn draw(&mut self, asking: &FreeSlot, fits: Fits<'_>) -> Vec<i64> {
-        let mut candidates = Vec::new();
-        for &id in &*self.accepted(&asking.resource) {
+        let accepted = self.accepted(&asking.resource);
+        let mut candidates = Vec::with_capacity(accepted.len());
+        for &id in &*accepted {
             let Some(queue) = self.waiters.queues.get(id) else { continue };
             let Some(job) = queue.jobs.first() else { continue };
             if !self.limits.allow(&asking.resource.sites, &queue.requirements, self.now) {

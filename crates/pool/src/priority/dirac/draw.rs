@@ -2,6 +2,8 @@
 //!
 //! The order in which random numbers are used is part of the contract: the same seed gives the same draws for ever.
 
+use std::borrow::Cow;
+
 pub use classmate::internal::random::SplitMix64;
 
 use super::queue::QueuedJob;
@@ -36,8 +38,10 @@ fn key(generator: &mut SplitMix64, priority: f64, lottery: Lottery) -> f64 {
 /// assert_eq!(draw_order(&queues, &mut generator, PolicyOptions::default(), 10), [2, 1, 3]);
 /// ```
 pub fn draw_order(queues: &[(i64, f64)], generator: &mut SplitMix64, options: PolicyOptions, limit: usize) -> Vec<i64> {
-    let mut queues: Vec<(i64, f64)> = queues.to_vec();
-    queues.sort_unstable_by_key(|(id, _)| *id);
+    let mut queues = Cow::Borrowed(queues);
+    if !queues.is_sorted_by_key(|(id, _)| *id) {
+        queues.to_mut().sort_unstable_by_key(|(id, _)| *id);
+    }
     let mut lots: Vec<(f64, i64)> = queues
         .iter()
         .map(|&(id, priority)| match options.order {

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use hashbrown::HashMap;
-use smallvec::SmallVec;
+use std::hash::BuildHasher;
+
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
+use smallvec::{SmallVec, smallvec};
 
 use classmate_config::internal::config::dirac::Word;
 
@@ -112,8 +114,9 @@ impl TaskQueue {
 #[derive(Debug, Clone)]
 pub struct TaskQueues {
     queues: Vec<TaskQueue>,
-    /// Number of jobs and place of each queue with these requirements, in ascending order.
-    alike: HashMap<Requirements, AlikeQueues>,
+    /// Queues with the same requirements: number of jobs and place of each, in ascending order. At least one.
+    alike: HashTable<AlikeQueues>,
+    hasher: DefaultHashBuilder,
     most_jobs: usize,
 }
 
@@ -137,7 +140,8 @@ impl Default for TaskQueues {
 impl TaskQueues {
     /// No queue; the maximum number of jobs in each will be `most`, at least 1.
     pub fn new(most_jobs: usize) -> Self {
-        Self { queues: Vec::new(), alike: HashMap::new(), most_jobs: most_jobs.max(1) }
+        let (queues, alike, hasher) = (Vec::new(), HashTable::new(), DefaultHashBuilder::default());
+        Self { queues, alike, hasher, most_jobs: most_jobs.max(1) }
     }
 
     /// Puts a job into the queue with its requirements that has the fewest jobs; into a new one if that is full.
@@ -148,22 +152,35 @@ impl TaskQueues {
 
     /// The same for a job with unlisted equal jobs after it, which fill its queue at most.
     pub fn push_first(&mut self, requirements: Requirements, job: QueuedJob, unlisted: usize) -> i64 {
-        let next = self.queues.len();
-        let alike = self.alike.entry(requirements.clone()).or_default();
-        match alike.first().copied().filter(|(jobs, _)| *jobs < self.most_jobs) {
-            Some((jobs, at)) => {
-                counted(alike, Some((jobs, at)), (jobs + 1 + unlisted, at));
-                self.queues[at].jobs.push(job);
-                self.queues[at].unlisted += unlisted;
-                self.queues[at].id
-            }
+        let Self { queues, alike, hasher, most_jobs } = self;
+        let next = queues.len();
+        let hash = hasher.hash_one(&requirements);
+        let same = |alike: &AlikeQueues| queues[alike[0].1].requirements == requirements;
+        match alike.find_mut(hash, same) {
+            Some(alike) => match alike.first().copied().filter(|(jobs, _)| *jobs < *most_jobs) {
+                Some((jobs, at)) => {
+                    counted(alike, Some((jobs, at)), (jobs + 1 + unlisted, at));
+                    queues[at].jobs.push(job);
+                    queues[at].unlisted += unlisted;
+                    return queues[at].id;
+                }
+                None => counted(alike, None, (1 + unlisted, next)),
+            },
             None => {
-                counted(alike, None, (1 + unlisted, next));
-                let id = next as i64 + 1;
-                self.queues.push(TaskQueue { id, requirements, jobs: vec![job], unlisted });
-                id
+                let hash_of = |alike: &AlikeQueues| hasher.hash_one(&queues[alike[0].1].requirements);
+                alike.insert_unique(hash, smallvec![(1 + unlisted, next)], hash_of);
             }
         }
+        let id = next as i64 + 1;
+        queues.push(TaskQueue { id, requirements, jobs: vec![job], unlisted });
+        id
+    }
+
+    /// Makes room for more queues.
+    pub(super) fn reserve(&mut self, more: usize) {
+        let Self { queues, alike, hasher, .. } = self;
+        alike.reserve(more, |alike| hasher.hash_one(&queues[alike[0].1].requirements));
+        queues.reserve(more);
     }
 
     /// All queues, those without jobs included, in ascending order of their numbers.
@@ -189,8 +206,10 @@ impl TaskQueues {
             return false;
         };
         let Some(at) = found.jobs.iter().position(|other| other.id == job) else { return false };
-        if let Some(alike) = self.alike.get_mut(&found.requirements) {
-            counted(alike, Some((found.waiting(), place)), (found.waiting() - 1, place));
+        let waiting = found.waiting();
+        let hash = self.hasher.hash_one(&found.requirements);
+        if let Some(alike) = self.alike.find_mut(hash, |alike| alike.contains(&(waiting, place))) {
+            counted(alike, Some((waiting, place)), (waiting - 1, place));
         }
         let last = found.jobs.last().map(|last| last.user_priority);
         if found.unlisted > 0 && last == Some(found.jobs[at].user_priority) {

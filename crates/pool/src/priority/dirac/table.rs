@@ -89,7 +89,10 @@ impl PriorityTable {
 
     /// The row of a queue.
     pub fn row(&self, queue: i64) -> Option<Row> {
-        self.0.binary_search_by_key(&queue, |row| row.queue).ok().map(|at| self.0[at])
+        // Mostly there is one for each number from 1.
+        let expected = usize::try_from(queue).ok().and_then(|queue| self.0.get(queue.checked_sub(1)?));
+        let found = || self.0.binary_search_by_key(&queue, |row| row.queue).ok().map(|at| &self.0[at]);
+        expected.filter(|row| row.queue == queue).or_else(found).copied()
     }
 
     /// The priority of a queue; 0 if there is none.
