@@ -129,8 +129,10 @@ impl Customer {
     pub(super) fn add(&mut self, weight: f64, late: i64) {
         self.resources += 1;
         self.weighted_resources = written(self.weighted_resources + weight);
-        self.uncharged = self.uncharged.saturating_sub(late);
-        self.weighted_uncharged = written(self.weighted_uncharged - late as f64 * weight);
+        if late != 0 {
+            self.uncharged = self.uncharged.saturating_sub(late);
+            self.weighted_uncharged = written(self.weighted_uncharged - late as f64 * weight);
+        }
         self.counted = true;
     }
 
@@ -166,15 +168,18 @@ impl Customer {
 }
 
 /// A real as it comes back from the log, which keeps six decimals.
+#[inline]
 pub(super) fn written(number: f64) -> f64 {
-    // Converted to integers and back, which is exact here and takes no call of a function of the C library.
-    if number as i64 as f64 == number {
-        return number;
-    }
+    // Mostly an integer: weights and sums of them.
+    if number as i64 as f64 == number { number } else { with_six_decimals(number) }
+}
+
+fn with_six_decimals(number: f64) -> f64 {
     // Where the millionths are far from a tie, rounding them is exact, and their quotient is the nearest real as a reader
     // finds it; the error of the product is less than 2^-8.
     let millionths = number * 1e6;
     if millionths.abs() < (1_u64 << 44) as f64 {
+        // By conversion, which is exact here and takes no call of a function of the C library.
         let whole = millionths as i64;
         let rest = millionths - whole as f64;
         if (rest.abs() - 0.5).abs() > 0.01 {

@@ -161,15 +161,12 @@ impl Accountant {
     pub fn update_priorities(&mut self, now: i64, half_life: f64) {
         let dt = now.saturating_sub(self.last_update);
         self.last_update = now;
-        for customer in self.customers.values_mut() {
-            customer.expire_leases(now);
-        }
-        if dt <= 0 {
-            return;
-        }
         let beta = 0.5_f64.powf(dt as f64 / half_life);
         for customer in self.customers.values_mut() {
-            customer.update(now, dt as f64, beta);
+            customer.expire_leases(now);
+            if dt > 0 {
+                customer.update(now, dt as f64, beta);
+            }
         }
     }
 

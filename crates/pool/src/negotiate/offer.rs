@@ -508,7 +508,7 @@ impl ScanMatcher<'_> {
         if !matching::symmetric(&draw.request, &slot.ad, self.settings) {
             return None;
         }
-        let key = self.rules.ranking.key(&slot.ad, &request.ad, PreemptState::None, self.settings);
+        let key = self.key(&slot.ad, &request.ad, PreemptState::None);
         let cost = cost(slot, Some(&draw), self.settings);
         Some((key, Offer { slot: at, preempt_state: PreemptState::None, cost, makes_room: false }))
     }
@@ -586,13 +586,20 @@ impl ScanMatcher<'_> {
         self.permitted(offer, &slot.ad, search, limited)
     }
 
+    /// The rank of a slot with this ad. A slot that is the only one is not compared with any, and its ranks are not evaluated.
+    fn key(&self, slot: &ClassAd, request: &ClassAd, preempt_state: PreemptState) -> RankKey {
+        let Rules { ranking, .. } = self.rules;
+        if self.slots.len() > 1 {
+            return ranking.key(slot, request, preempt_state, self.settings);
+        }
+        let preemption = ranking.preemption_of(slot, request, preempt_state, self.settings);
+        RankKey { before_job: 0.0, job: 0.0, after_job: 0.0, preempt_state, preemption }
+    }
+
     /// A verdict with the rank of the offer, if there is one.
     fn ranked(&self, slot: &ClassAd, offer: Result<Offer, SlotVerdict>, request: &Request) -> SlotVerdict {
         match offer {
-            Ok(offer) => {
-                let key = self.rules.ranking.key(slot, &request.ad, offer.preempt_state, self.settings);
-                SlotVerdict::Suitable(key, offer)
-            }
+            Ok(offer) => SlotVerdict::Suitable(self.key(slot, &request.ad, offer.preempt_state), offer),
             Err(verdict) => verdict,
         }
     }

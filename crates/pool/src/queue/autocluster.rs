@@ -21,9 +21,9 @@ use classmate::internal::syntax::print::Style;
 /// The attributes of an ad, its chained parents not counted, and the addresses of their expressions; 0 for a constant.
 type AdStructure = SmallVec<[(Key, usize); MAX_DIFFERENT]>;
 
-fn structure_of(ad: &ClassAd) -> AdStructure {
+fn structure(ad: &ClassAd) -> impl Iterator<Item = (Key, usize)> {
     let address = |value: &Attribute| value.tree().map_or(0, |tree| Arc::as_ptr(tree) as usize);
-    ad.attributes().map(|(name, value)| (name.key(), address(value))).collect()
+    ad.attributes().map(move |(name, value)| (name.key(), address(value)))
 }
 
 /// Number of texts that are remembered from one queue to the next.
@@ -43,7 +43,8 @@ pub struct Autoclusters<'j> {
     known: KnownParts,
     /// The numbers of the texts of expressions by address.
     trees: HashMap<usize, u32>,
-    by_signature: HashMap<Vec<(Key, u32)>, u32>,
+    /// The autocluster of each significant part, by its number; 0 for those not seen yet.
+    by_part: Vec<u32>,
     /// The attributes that matter in jobs of each autocluster.
     names_of: Vec<Arc<[Name]>>,
 }
@@ -56,6 +57,8 @@ pub struct KnownParts {
     parts: HashMap<usize, SignificantPart>,
     /// The numbers of texts by version.
     texts: HashMap<(Vec<u8>, Semantics), u32>,
+    /// The numbers of significant parts, by the attributes with the numbers of their texts.
+    numbers: HashMap<Vec<(Key, u32)>, usize>,
 }
 
 /// The significant part of a job.
@@ -65,8 +68,9 @@ struct SignificantPart {
     _parent: Option<Arc<ClassAd>>,
     own: AdStructure,
     names: Arc<[Name]>,
-    /// The attributes with the numbers of their texts.
+    /// The attributes with the numbers of their texts, and the number of this combination.
     signature: Vec<(Key, u32)>,
+    number: usize,
     /// The places of constants of the job itself: other jobs of this structure and parent differ in nothing else.
     constants: Vec<usize>,
 }
@@ -80,22 +84,35 @@ impl<'j> Autoclusters<'j> {
             KnownParts { significant: significant.names().collect(), ..KnownParts::default() }
         };
         let (names, trees) = (HashMap::new(), HashMap::new());
-        Self { significant, names, known, trees, by_signature: HashMap::new(), names_of: Vec::new() }
+        Self { significant, names, known, trees, by_part: Vec::new(), names_of: Vec::new() }
     }
 
     /// The autocluster of a job, numbered from 1 in the order of first sight.
     pub fn of(&mut self, job: &'j ClassAd) -> u32 {
-        let (parent, own) = (job.chained().map_or(0, |parent| Arc::as_ptr(parent) as usize), structure_of(job));
-        let last = self.known.parts.remove(&parent).filter(|last| last.own == own);
-        let mut part = last.unwrap_or_else(|| self.significant_part(job, own));
+        let parent = job.chained().map_or(0, |parent| Arc::as_ptr(parent) as usize);
+        let is_like = |part: &&SignificantPart| structure(job).eq(part.own.iter().copied());
+        // With all that matters in the parent, jobs are equal.
+        if let Some(part) = self.known.parts.get(&parent).filter(|part| part.constants.is_empty()).filter(is_like)
+            && let Some(&number @ 1..) = self.by_part.get(part.number)
+        {
+            return number;
+        }
+        let last = self.known.parts.remove(&parent).filter(|last| is_like(&last));
+        let mut part = last.unwrap_or_else(|| self.significant_part(job, structure(job).collect()));
         for place in &part.constants {
             part.signature[*place].1 = self.number(job, part.names[*place]);
         }
-        let next = self.by_signature.len() as u32 + 1;
-        let number = *self.by_signature.entry_ref(&part.signature).or_insert(next);
-        if number == next {
-            self.names_of.push(Arc::clone(&part.names));
+        let next = self.known.numbers.len();
+        part.number = *self.known.numbers.entry_ref(&part.signature).or_insert(next);
+        if self.by_part.len() <= part.number {
+            self.by_part.resize(part.number + 1, 0);
         }
+        let number = &mut self.by_part[part.number];
+        if *number == 0 {
+            self.names_of.push(Arc::clone(&part.names));
+            *number = self.names_of.len() as u32;
+        }
+        let number = *number;
         if self.known.parts.len() >= MAX_PARTS {
             self.known.parts.clear();
         }
@@ -111,7 +128,7 @@ impl<'j> Autoclusters<'j> {
     /// The attributes that matter in jobs of each autocluster, which all of these have, and what is known of jobs.
     pub fn into_names(self) -> (Vec<Arc<[Name]>>, KnownParts) {
         let Self { mut known, names_of, .. } = self;
-        if known.texts.len() > MAX_TEXTS {
+        if known.texts.len().max(known.numbers.len()) > MAX_TEXTS {
             known = KnownParts::default();
         }
         // The addresses of what is in the jobs themselves may be those of something else in the next queue.
@@ -123,13 +140,13 @@ impl<'j> Autoclusters<'j> {
         let significant = self.significant;
         let names = self
             .names
-            .entry(job.lineage().map(structure_of).collect())
+            .entry(job.lineage().map(|ad| structure(ad).collect()).collect())
             .or_insert_with(|| relevant(job, significant).into_iter().filter(|name| job.contains(*name)).collect());
         let names = Arc::clone(names);
         let is_constant = |place: &usize| own.contains(&(names[*place].key(), 0));
         let constants: Vec<usize> = (0..names.len()).filter(is_constant).collect();
         let signature = names.iter().map(|name| (name.key(), self.number(job, *name))).collect();
-        SignificantPart { _parent: job.chained().cloned(), own, names, signature, constants }
+        SignificantPart { _parent: job.chained().cloned(), own, names, signature, number: 0, constants }
     }
 
     /// The number of the text of an attribute.

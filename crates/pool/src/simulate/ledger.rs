@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 
 use crate::accountant::usage::{Account, SlotInUse};
 use crate::negotiate::outcome::{Match, Outcome};
@@ -330,11 +330,11 @@ impl<'w> Ledger<'w> {
             let group = outcome.groups.iter().find(|group| group.name == *name);
             group.map_or(1.0, |group| group.allocated / weight)
         };
-        let mut seen = HashSet::with_capacity(outcome.negotiations.len());
+        let mut seen = vec![false; self.names.len()];
         let mut due = Vec::with_capacity(outcome.negotiations.len());
         for visit in outcome.negotiations.iter().filter(|visit| visit.spin == 1) {
             if let Some(&who) = self.by_name.get(visit.submitter.as_bytes())
-                && seen.insert(who)
+                && !std::mem::replace(&mut seen[who], true)
             {
                 due.push((who, visit.share * visit.group.as_ref().map_or(1.0, granted)));
             }
