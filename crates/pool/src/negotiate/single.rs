@@ -372,6 +372,10 @@ mod tests {
 
     /// Jobs that get the second slot in a cycle under DIRAC's policy, when the first is in use by `a`.
     fn matched(requirements: &str, seed: u64) -> Vec<String> {
+        matched_under(Policy::Dirac(DiracChoice::default()), requirements, seed)
+    }
+
+    fn matched_under(policy: Policy, requirements: &str, seed: u64) -> Vec<String> {
         let slots = [
             "[Name = \"s1\"; State = \"Claimed\"; Activity = \"Busy\"; RemoteUser = \"a@x\"; Cpus = 1; Requirements = true]",
             &format!(
@@ -386,7 +390,7 @@ mod tests {
         let snapshot = Snapshot {
             slots: slots.map(ad).to_vec(),
             jobs: vec![job(1, "a"), job(2, "b"), job(3, "a"), job(4, "b")],
-            policy: Policy::Dirac(DiracChoice::default()),
+            policy,
             seed,
             ..Snapshot::default()
         };
@@ -402,6 +406,45 @@ mod tests {
             assert_eq!(matched("TARGET.SubmitterUserResourcesInUse > 5", seed), [""; 0]);
             assert_eq!(matched("true", seed).len(), 1);
         }
+    }
+
+    #[test]
+    fn in_turns_of_submitters_a_slot_that_looks_at_who_asks_answers_each() {
+        // The user `a` of a slot is rejected, and the equal request of `b` is not.
+        let found = matched_under(Policy::Condor, "TARGET.SubmitterUserResourcesInUse < 1", 0);
+        assert!(found == ["2.0"] || found == ["4.0"], "{found:?}");
+    }
+
+    #[test]
+    fn in_turns_of_submitters_equal_requests_are_refused_alike() {
+        // Five submitters request one core each of a slot that has three.
+        let refused = |requirements: &str| {
+            let slot = ad(&format!(
+                "[Name = \"s\"; State = \"Unclaimed\"; Activity = \"Idle\"; PartitionableSlot = true; Cpus = 3; \
+                 MachineResources = \"Cpus\"; SlotWeight = Cpus; ConsumptionCpus = TARGET.RequestCpus; \
+                 Requirements = {requirements}]"
+            ));
+            let job = |id: usize| {
+                let user = ["a", "b", "c", "d", "e"][id % 5];
+                ad(&format!(
+                    "[ClusterId = {id}; ProcId = 0; JobStatus = 1; User = \"{user}@x\"; RequestCpus = 1; Requirements = true]"
+                ))
+            };
+            let snapshot = Snapshot { slots: vec![slot], jobs: (1..11).map(job).collect(), ..Snapshot::default() };
+            let outcome = negotiate(&snapshot).unwrap();
+            assert_eq!(outcome.matches.len(), 3);
+            let facts = |left: &Rejected| (left.job, left.jobs, left.reason.clone(), left.slots, left.pie, left.spin);
+            outcome.rejections.iter().map(facts).collect::<Vec<_>>()
+        };
+        // Whoever asks first, each of those without a core is told once that the slot has none left.
+        let plain = refused("true");
+        let none_left = Tally { considered: 1, refused_by_slot: 1, ..Tally::default() };
+        assert!(
+            plain.iter().filter(|(_, jobs, _, slots, ..)| (*jobs, *slots) == (2, none_left)).count() >= 2,
+            "{plain:?}"
+        );
+        // A slot that looks at who asks answers each, and the same.
+        assert_eq!(refused("TARGET.SubmitterUserPrio > 0"), plain);
     }
 
     /// The older job is refused because of the priority of its user, who has no shares; an equal job of another user is not.
