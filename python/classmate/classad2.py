@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import io
 import os
+from collections import abc
 from collections.abc import Iterator, Mapping, MutableMapping
 from datetime import datetime, timedelta, timezone
 from enum import IntEnum
+from itertools import chain
 
 from . import _classmate
 from ._classmate import ClassAdException, lastError, quote, unquote
@@ -58,6 +60,35 @@ class ParserType(IntEnum):
 Parser = ParserType
 
 
+class KeysView(abc.KeysView[str]):
+    """The names of an ad."""
+
+    __slots__ = ()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._mapping)
+
+
+class ItemsView(abc.ItemsView[str, "Any"]):
+    """The names and values of an ad."""
+
+    __slots__ = ()
+
+    def __iter__(self) -> Iterator[tuple[str, Any]]:
+        ad = self._mapping
+        return _classmate._Entries(ad, True) if type(ad) is ClassAd else super().__iter__()
+
+
+class ValuesView(abc.ValuesView["Any"]):
+    """The values of an ad."""
+
+    __slots__ = ()
+
+    def __iter__(self) -> Iterator[Any]:
+        ad = self._mapping
+        return _classmate._Entries(ad, False) if type(ad) is ClassAd else super().__iter__()
+
+
 class ClassAd(_classmate._ClassAd, MutableMapping[str, "Any"]):
     """An ad: a mapping of names, without regard to case, to values and expressions.
 
@@ -69,6 +100,18 @@ class ClassAd(_classmate._ClassAd, MutableMapping[str, "Any"]):
     def __init__(self, input: str | dict[str, Any] | None = None) -> None:
         """Makes an ad of nothing, of a text in new syntax, or of a dictionary."""
         self._set(input)
+
+    def keys(self) -> abc.KeysView[str]:
+        """Returns a view of the names."""
+        return KeysView(self)
+
+    def items(self) -> abc.ItemsView[str, Any]:
+        """Returns a view of the names and values."""
+        return ItemsView(self)
+
+    def values(self) -> abc.ValuesView[Any]:
+        """Returns a view of the values."""
+        return ValuesView(self)
 
     # Two names of one method each.
     printJson = formatJson = _classmate._ClassAd.printJson
@@ -105,6 +148,7 @@ _classmate._set_classes(
     seconds=_seconds,
     moment=_moment,
     mapping=Mapping,
+    chain=chain,
 )
 
 

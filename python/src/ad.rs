@@ -1,9 +1,10 @@
 //! `ClassAd`, as far as it is compiled, and the iterator over its names.
 
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use classmate::internal::ad::Attribute;
 use classmate::internal::eval::fold::{FoldedAd, accepts_folded, symmetric_folded};
 use classmate::internal::eval::matching::symmetric_by_expression;
 use classmate::internal::eval::references::{self, Naming};
@@ -11,6 +12,7 @@ use classmate::internal::format::json::JsonWriter;
 use classmate::internal::format::long::write_old;
 use classmate::internal::format::new::{write_ad, write_pretty};
 use classmate::{ClassAd, Flattened, Inlining, Name, Text, flatten};
+use pyo3::IntoPyObjectExt;
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -81,6 +83,26 @@ impl AdBase {
         Arc::clone(&self.read())
     }
 
+    /// The Python value of the attribute that a function finds.
+    #[inline]
+    fn value<'py>(
+        &self,
+        py: Python<'py>,
+        find: impl FnOnce(&ClassAd) -> Option<&Attribute>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let attribute = {
+            let ad = self.read();
+            let Some(attribute) = find(&ad) else { return Ok(None) };
+            if let Attribute::Literal(literal) = attribute
+                && let Some(value) = convert::plain_to_python(py, literal)
+            {
+                return Ok(Some(value));
+            }
+            attribute.clone()
+        };
+        convert::attribute_to_python(py, &attribute).map(Some)
+    }
+
     /// Sets all attributes anew.
     pub(crate) fn replace(&self, ad: ClassAd) {
         let old = std::mem::replace(&mut **self.write(), Arc::new(ad));
@@ -88,8 +110,8 @@ impl AdBase {
     }
 }
 
-fn missing(key: &Bound<'_, PyAny>) -> PyErr {
-    PyKeyError::new_err((key.clone().unbind(),))
+fn missing<T>(key: &Bound<'_, T>) -> PyErr {
+    PyKeyError::new_err((key.clone().into_any().unbind(),))
 }
 
 /// Tests whether the class of an object is `ClassAd` itself.
@@ -107,8 +129,21 @@ fn ad_argument<'a, 'py>(ad: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, Ad
 
 /// The names; one with a comma in it is several, and no name is an empty one.
 fn joined<'py>(py: Python<'py>, names: &[Text]) -> PyResult<Bound<'py, PyList>> {
-    let joined = names.iter().map(Text::as_bytes).collect::<Vec<_>>().join(&b',');
-    PyList::new(py, PyString::from_bytes(py, &joined)?.to_str()?.split(',').collect::<Vec<_>>())
+    let mut parts = Vec::with_capacity(names.len().max(1));
+    for name in names {
+        match std::str::from_utf8(name) {
+            Ok(name) => parts.extend(name.split(',')),
+            // The error tells the place in all of them.
+            Err(_) => {
+                let joined = names.iter().map(Text::as_bytes).collect::<Vec<_>>().join(&b',');
+                return PyString::from_bytes(py, &joined)?.to_str().and_then(|text| PyList::new(py, [text]));
+            }
+        }
+    }
+    if parts.is_empty() {
+        parts.push("");
+    }
+    PyList::new(py, parts)
 }
 
 /// The value of the Requirements of an ad, whose class may have its own idea of attributes, as a condition.
@@ -200,14 +235,11 @@ impl AdBase {
     }
 
     fn __getitem__<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let found = match key::known(key::text(key)?)? {
-            Some(name) => self.read().lookup(name).cloned(),
+        let value = match key::known(key::text(key)?)? {
+            Some(name) => self.value(key.py(), |ad| ad.lookup(name))?,
             None => None,
         };
-        match found {
-            Some(attribute) => convert::attribute_to_python(key.py(), &attribute),
-            None => Err(missing(key)),
-        }
+        value.ok_or_else(|| missing(key))
     }
 
     fn __setitem__(&self, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -259,18 +291,17 @@ impl AdBase {
         if !is_plain(slf)? {
             return classes(py)?.get.bind(py).call1((slf, key, default));
         }
-        let found = match key::known(key::text(key)?)? {
-            Some(name) => slf.get().read().lookup(name).cloned(),
+        let value = match key::known(key::text(key)?)? {
+            Some(name) => slf.get().value(py, |ad| ad.lookup(name))?,
             None => None,
         };
-        match found {
-            Some(attribute) => convert::attribute_to_python(py, &attribute),
-            None => Ok(default.unwrap_or_else(|| py.None().into_bound(py))),
-        }
+        Ok(value.or(default).unwrap_or_else(|| py.None().into_bound(py)))
     }
 
-    fn __iter__(slf: Py<Self>) -> NameIterator {
-        NameIterator { state: Mutex::new(Names::Ad(slf)) }
+    /// Returns an iterator over the names, as they are when the first one is taken.
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let names = NameLists { ad: slf.clone().unbind(), is_taken: AtomicBool::new(false) };
+        classes(slf.py())?.chain.bind(slf.py()).call1((names,))
     }
 
     fn __richcmp__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>, op: CompareOp) -> PyResult<Py<PyAny>> {
@@ -330,8 +361,11 @@ impl AdBase {
     #[pyo3(name = "externalRefs")]
     fn external_refs<'py>(&self, expr: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let py = expr.py();
-        let (ad, expr) = (self.ad(), expr_argument(expr)?.get().expr());
-        match world::with_options(|options| references::external(&ad, &expr, Naming::Full, options)) {
+        let found = expr_argument(expr)?.get().with(|expr| {
+            let ad = self.read();
+            world::with_options(|options| references::external(&ad, expr, Naming::Full, options))
+        });
+        match found {
             Ok(names) => joined(py, &names),
             Err(_) => Err(PyValueError::new_err("Unable to determine external references.")),
         }
@@ -341,8 +375,11 @@ impl AdBase {
     #[pyo3(name = "internalRefs")]
     fn internal_refs<'py>(&self, expr: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let py = expr.py();
-        let (ad, expr) = (self.ad(), expr_argument(expr)?.get().expr());
-        match world::with_options(|options| references::internal(&ad, &expr, options)) {
+        let found = expr_argument(expr)?.get().with(|expr| {
+            let ad = self.read();
+            world::with_options(|options| references::internal(&ad, expr, options))
+        });
+        match found {
             Ok(names) => joined(py, &names),
             Err(_) => Err(PyValueError::new_err("Unable to determine internal references.")),
         }
@@ -379,39 +416,84 @@ impl AdBase {
     }
 }
 
-/// The names of an ad that are not taken yet.
-enum Names {
-    /// All, as they are when the first one is taken.
-    Ad(Py<AdBase>),
-    Rest(std::vec::IntoIter<Py<PyString>>),
-}
-
-/// An iterator over the names of an ad.
+/// An iterator that has one element: the names of an ad as they are when it is taken. Python's own iterator over the
+/// elements of such elements is faster than one that is called for each name.
 #[pyclass(frozen, module = "classmate._classmate")]
-pub(crate) struct NameIterator {
-    state: Mutex<Names>,
+pub(crate) struct NameLists {
+    ad: Py<AdBase>,
+    is_taken: AtomicBool,
 }
 
 #[pymethods]
-impl NameIterator {
+impl NameLists {
     fn __iter__(slf: Py<Self>) -> Py<Self> {
         slf
     }
 
-    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyString>>> {
-        let lock = || self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let ad = match &mut *lock() {
-            Names::Rest(names) => return Ok(names.next()),
-            Names::Ad(ad) => ad.clone_ref(py),
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        if self.is_taken.swap(true, Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let ad = self.ad.get().ad();
+        PyTuple::new(py, key::strings(py, ad.listed().map(|(name, _)| name))?).map(Some)
+    }
+}
+
+/// An attribute whose value is not taken yet.
+struct Entry {
+    name: Name,
+    /// The place of the attribute in the ad when the first one was taken.
+    place: u32,
+    key: Py<PyString>,
+}
+
+/// An iterator over the values of an ad, or over its names and values. The names are as they are when the first one is
+/// taken; each value is looked up when it is taken.
+#[pyclass(name = "_Entries", frozen, module = "classmate._classmate")]
+pub(crate) struct Entries {
+    ad: Py<AdBase>,
+    has_names: bool,
+    attributes: OnceLock<Vec<Entry>>,
+    next: AtomicUsize,
+}
+
+#[pymethods]
+impl Entries {
+    #[new]
+    fn new(ad: Py<AdBase>, has_names: bool) -> Self {
+        Entries { ad, has_names, attributes: OnceLock::new(), next: AtomicUsize::new(0) }
+    }
+
+    fn __iter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let entries = match self.attributes.get() {
+            Some(entries) => entries,
+            None => {
+                let made = entries(py, &self.ad.get().ad())?;
+                self.attributes.get_or_init(|| made)
+            }
         };
-        let ad = ad.get().ad();
-        let names = key::strings(py, ad.listed().map(|(name, _)| name))?;
-        // The last share of an ad is given up without the lock: that may run Python code.
-        let before = std::mem::replace(&mut *lock(), Names::Rest(names.into_iter()));
-        drop(before);
-        match &mut *lock() {
-            Names::Rest(names) => Ok(names.next()),
-            Names::Ad(_) => Ok(None),
+        let at = self.next.fetch_add(1, Ordering::Relaxed);
+        let Some(Entry { name, place, key }) = entries.get(at) else { return Ok(None) };
+        match self.ad.get().value(py, |ad| ad.lookup_near(*name, *place as usize)) {
+            Ok(Some(value)) if self.has_names => (key.clone_ref(py), value).into_bound_py_any(py).map(Some),
+            Ok(Some(value)) => Ok(Some(value)),
+            failed => {
+                // As a generator does, it ends with its first exception.
+                self.next.store(entries.len(), Ordering::Relaxed);
+                failed?;
+                Err(missing(key.bind(py)))
+            }
         }
     }
+}
+
+/// The attributes of an ad in the order in which it lists them.
+fn entries(py: Python<'_>, ad: &ClassAd) -> PyResult<Vec<Entry>> {
+    let keys = key::strings(py, ad.listed().map(|(name, _)| name))?;
+    let attributes = ad.listed().zip(ad.listing()).zip(keys);
+    Ok(attributes.map(|(((name, _), place), key)| Entry { name, place: *place, key }).collect())
 }

@@ -4,7 +4,7 @@ use classmate::{ClassAd, Expr};
 use pyo3::exceptions::{PyException, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyType};
+use pyo3::types::{PyDict, PyTuple, PyType};
 
 use crate::ad::AdBase;
 use crate::expr::ExprBase;
@@ -20,12 +20,14 @@ pyo3::create_exception!(
 pub(crate) struct Classes {
     /// `ClassAd`
     pub(crate) ad: Py<PyType>,
-    /// `ClassAd.__new__`
+    /// `ClassAd.__new__`, and its arguments: the class.
     new_ad: Py<PyAny>,
+    of_ad: Py<PyTuple>,
     /// `ExprTree`
     pub(crate) expr: Py<PyType>,
-    /// `ExprTree.__new__`
+    /// `ExprTree.__new__`, and its arguments.
     new_expr: Py<PyAny>,
+    of_expr: Py<PyTuple>,
     /// `Value`
     pub(crate) value: Py<PyType>,
     /// `Value.Undefined`
@@ -41,6 +43,8 @@ pub(crate) struct Classes {
     /// `collections.abc.Mapping.__contains__` and `get`, for classes with a `__getitem__` of their own.
     pub(crate) contains: Py<PyAny>,
     pub(crate) get: Py<PyAny>,
+    /// `itertools.chain.from_iterable`
+    pub(crate) chain: Py<PyAny>,
 }
 
 static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
@@ -57,8 +61,10 @@ pub(crate) fn set_classes(py: Python<'_>, parts: Option<&Bound<'_, PyDict>>) -> 
     let of = |name: &str, attribute: &str| Ok::<_, PyErr>(part(name)?.getattr(attribute)?.unbind());
     let classes = Classes {
         ad: class("ad")?,
+        of_ad: PyTuple::new(py, [part("ad")?])?.unbind(),
         new_ad: of("ad", "__new__")?,
         expr: class("expr")?,
+        of_expr: PyTuple::new(py, [part("expr")?])?.unbind(),
         new_expr: of("expr", "__new__")?,
         value: class("value")?,
         undefined: of("value", "Undefined")?,
@@ -68,6 +74,7 @@ pub(crate) fn set_classes(py: Python<'_>, parts: Option<&Bound<'_, PyDict>>) -> 
         moment: part("moment")?.unbind(),
         contains: of("mapping", "__contains__")?,
         get: of("mapping", "get")?,
+        chain: of("chain", "from_iterable")?,
     };
     // A second import of the same module has the same classes.
     let _ = CLASSES.set(py, classes);
@@ -82,7 +89,7 @@ pub(crate) fn classes(py: Python<'_>) -> PyResult<&Classes> {
 /// A `ClassAd` of Python.
 pub(crate) fn new_ad(py: Python<'_>, ad: ClassAd) -> PyResult<Bound<'_, PyAny>> {
     let classes = classes(py)?;
-    let made = classes.new_ad.bind(py).call1((classes.ad.bind(py),))?;
+    let made = classes.new_ad.bind(py).call1(classes.of_ad.bind(py))?;
     made.cast::<AdBase>()?.get().replace(ad);
     Ok(made)
 }
@@ -90,7 +97,7 @@ pub(crate) fn new_ad(py: Python<'_>, ad: ClassAd) -> PyResult<Bound<'_, PyAny>> 
 /// An `ExprTree` of Python.
 pub(crate) fn new_expr(py: Python<'_>, expr: Expr) -> PyResult<Bound<'_, PyAny>> {
     let classes = classes(py)?;
-    let made = classes.new_expr.bind(py).call1((classes.expr.bind(py),))?;
+    let made = classes.new_expr.bind(py).call1(classes.of_expr.bind(py))?;
     made.cast::<ExprBase>()?.get().replace(expr);
     Ok(made)
 }

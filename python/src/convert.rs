@@ -5,6 +5,7 @@ use classmate::internal::syntax::build::Builder;
 use classmate::internal::syntax::expr::{Node, NodeId};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::quote::quoted;
+use classmate::internal::value::logic::Truth;
 use classmate::{AbsTime, ClassAd, Expr, Text, Value};
 use pyo3::exceptions::{PyException, PyRecursionError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -50,19 +51,31 @@ pub(crate) fn same_ads(a: &ClassAd, b: &ClassAd) -> bool {
     a.same_as(b) && a.attributes().all(|(_, attribute)| is_own(attribute))
 }
 
-/// The Python value of a constant.
-pub(crate) fn literal_to_python<'py>(py: Python<'py>, literal: &Literal) -> PyResult<Bound<'py, PyAny>> {
-    Ok(match literal {
-        Literal::Undefined => classes(py)?.undefined.bind(py).clone(),
-        Literal::Error => classes(py)?.error.bind(py).clone(),
+/// The Python value of a number, a boolean or a string, if that is UTF-8: no Python code runs, so locks may be held.
+#[inline]
+pub(crate) fn plain_to_python<'py>(py: Python<'py>, literal: &Literal) -> Option<Bound<'py, PyAny>> {
+    Some(match literal {
         Literal::Bool(value) => PyBool::new(py, *value).to_owned().into_any(),
         Literal::Int(value) => PyInt::new(py, *value).into_any(),
         Literal::Real(value) | Literal::RelTime(value) | Literal::OldRelTime(value) => {
             PyFloat::new(py, *value).into_any()
         }
-        Literal::Suffixed(..) => literal_to_python(py, &literal.product())?,
+        Literal::Str(text) => PyString::new(py, std::str::from_utf8(text).ok()?).into_any(),
+        _ => return None,
+    })
+}
+
+/// The Python value of a constant.
+pub(crate) fn literal_to_python<'py>(py: Python<'py>, literal: &Literal) -> PyResult<Bound<'py, PyAny>> {
+    if let Some(value) = plain_to_python(py, literal) {
+        return Ok(value);
+    }
+    Ok(match literal {
+        Literal::Undefined => classes(py)?.undefined.bind(py).clone(),
         Literal::Str(text) => string(py, text)?,
         Literal::AbsTime(time) => moment(py, time.seconds)?,
+        Literal::Suffixed(..) => literal_to_python(py, &literal.product())?,
+        _ => classes(py)?.error.bind(py).clone(),
     })
 }
 
@@ -122,6 +135,15 @@ pub(crate) fn form_to_python<'py>(py: Python<'py>, expr: &Expr) -> PyResult<Boun
             value = PyList::new(py, done)?.into_any();
         }
     }
+}
+
+/// The Python value of the result of a condition.
+pub(crate) fn truth_to_python(py: Python<'_>, truth: Truth) -> PyResult<Bound<'_, PyAny>> {
+    Ok(match truth {
+        Truth::True | Truth::False => PyBool::new(py, truth == Truth::True).to_owned().into_any(),
+        Truth::Undefined => classes(py)?.undefined.bind(py).clone(),
+        Truth::Error | Truth::NotBoolean => classes(py)?.error.bind(py).clone(),
+    })
 }
 
 /// The Python value of the result of an evaluation.

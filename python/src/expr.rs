@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 use classmate::internal::eval::Evaluator;
 use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::print::Style;
+use classmate::internal::value::logic::Truth;
 use classmate::{ClassAd, Expr, Scope, Value};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -67,7 +68,7 @@ fn ad<'a, 'py>(ad: Option<&'a Bound<'py, PyAny>>, role: &str) -> PyResult<Option
 
 impl ExprBase {
     /// Calls a function with the expression as it is now.
-    fn with<T>(&self, function: impl FnOnce(&Expr) -> T) -> T {
+    pub(crate) fn with<T>(&self, function: impl FnOnce(&Expr) -> T) -> T {
         if !self.is_replaced.load(Ordering::Acquire) {
             return function(self.first.get().unwrap_or(&UNDEFINED));
         }
@@ -92,11 +93,18 @@ impl ExprBase {
         self.evaluations.store(0, Ordering::Relaxed);
     }
 
-    fn value(&self, scope: Option<&Bound<'_, PyAny>>, target: Option<&Bound<'_, PyAny>>) -> PyResult<Value> {
+    /// Evaluates the expression as often as one that is to be compiled.
+    fn value(
+        &self,
+        scope: Option<&Bound<'_, PyAny>>,
+        target: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Result<Truth, Value>> {
         let (scope, target) = (ad(scope, "scope")?, ad(target, "target")?);
-        let Some(scope) = scope else { return evaluate_nowhere(&self.expr()) };
+        let Some(scope) = scope else { return evaluate_nowhere(&self.expr()).map(Err) };
         let target = target.filter(|target| !target.is(scope)).map(|target| target.get().ad());
-        self.with(|expr| {
+        // It is written to its place: each return from a closure would move it.
+        let mut value = Ok(Value::Undefined);
+        let truth = self.with(|expr| {
             let evaluations = self.evaluations.load(Ordering::Relaxed);
             if evaluations <= COMPILED_AFTER {
                 if evaluations == COMPILED_AFTER {
@@ -104,8 +112,21 @@ impl ExprBase {
                 }
                 self.evaluations.store(evaluations + 1, Ordering::Relaxed);
             }
-            evaluate(expr, &scope.get().read(), target.as_deref())
-        })
+            let ad = scope.get().read();
+            world::with_options(|options| {
+                let scope = Scope::new(&ad, options);
+                let scope = target.as_ref().map_or(scope, |target| scope.with_target(target));
+                let truth = scope.truth_of_constants(expr);
+                if truth.is_none() {
+                    value = Evaluator::new(scope).eval_root(expr);
+                }
+                truth
+            })
+        });
+        match truth {
+            Some(truth) => Ok(Ok(truth)),
+            None => value.map(Err).map_err(|_| failed()),
+        }
     }
 }
 
@@ -145,7 +166,10 @@ impl ExprBase {
         scope: Option<&Bound<'py, PyAny>>,
         target: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        convert::value_to_python(py, &self.value(scope, target)?)
+        match self.value(scope, target)? {
+            Ok(truth) => convert::truth_to_python(py, truth),
+            Err(value) => convert::value_to_python(py, &value),
+        }
     }
 
     /// Evaluates the expression and returns its value as an expression.
@@ -156,7 +180,8 @@ impl ExprBase {
         scope: Option<&Bound<'py, PyAny>>,
         target: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        new_expr(py, self.value(scope, target)?.to_expr())
+        let value = self.value(scope, target)?.map_or_else(|value| value, Truth::value);
+        new_expr(py, value.to_expr())
     }
 
     fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> bool {

@@ -1,6 +1,6 @@
 //! Names of attributes as Python has them.
 
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::sync::{PoisonError, RwLock};
 
 use classmate::Name;
@@ -8,13 +8,14 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-/// Texts that were looked up lately, by their address: constants of a program stay where they are.
-type Recent = [Option<(Box<str>, Name)>; SLOTS];
+/// Names of texts that were looked up lately, by the address of the text: constants of a program stay where they are, and
+/// so do the texts that names of attributes became.
+type Recent = [Cell<Option<Name>>; 1 << SLOT_BITS];
 
-const SLOTS: usize = 256;
+const SLOT_BITS: u32 = 12;
 
 thread_local! {
-    static RECENT: RefCell<Recent> = const { RefCell::new([const { None }; SLOTS]) };
+    static RECENT: Recent = const { [const { Cell::new(None) }; 1 << SLOT_BITS] };
 }
 
 /// A text that the reference takes as a text of C.
@@ -33,51 +34,66 @@ pub(crate) fn text<'a>(key: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
     }
 }
 
-fn found(text: &str, make: impl FnOnce(&str) -> PyResult<Option<Name>>) -> PyResult<Option<Name>> {
-    let slot = (text.as_ptr().addr().wrapping_mul(0x9E37_79B9) >> 12) % SLOTS;
-    RECENT.with(|recent| {
-        let Ok(mut recent) = recent.try_borrow_mut() else { return make(text) };
-        if let Some((known, name)) = &recent[slot]
-            && **known == *text
+/// The place of a text among the recent ones.
+fn slot(text: &str) -> usize {
+    let product = (text.as_ptr().addr() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (product >> (u64::BITS - SLOT_BITS)) as usize
+}
+
+/// The name of a key that is looked up, in any spelling. What was never the name of an attribute is not kept: `None`.
+pub(crate) fn known(text: &str) -> PyResult<Option<Name>> {
+    RECENT.with(|recent: &Recent| {
+        let recent = &recent[slot(text)];
+        if let Some(name) = recent.get()
+            && (name.as_bytes() == text.as_bytes() || name.as_bytes().eq_ignore_ascii_case(text.as_bytes()))
         {
-            return Ok(Some(*name));
+            return Ok(Some(name));
         }
-        let name = make(text)?;
-        if let Some(name) = name {
-            recent[slot] = Some((text.into(), name));
+        let name = Name::known(without_nul(text)?.as_bytes());
+        if name.is_some() {
+            recent.set(name);
         }
         Ok(name)
     })
 }
 
-/// The name of a key that is looked up. What was never the name of an attribute is not kept: `None`.
-pub(crate) fn known(text: &str) -> PyResult<Option<Name>> {
-    found(text, |text| Ok(Name::known(without_nul(text)?.as_bytes())))
-}
-
 /// The name of a key that is set, spelled like it.
 pub(crate) fn name(text: &str) -> PyResult<Name> {
-    let found = found(text, |text| Ok(Some(Name::new(without_nul(text)?))))?;
-    Ok(found.filter(|name| name.as_bytes() == text.as_bytes()).unwrap_or_else(|| Name::new(text)))
+    RECENT.with(|recent: &Recent| {
+        let recent = &recent[slot(text)];
+        if let Some(name) = recent.get().filter(|name| name.as_bytes() == text.as_bytes()) {
+            return Ok(name);
+        }
+        let name = Name::new(without_nul(text)?);
+        recent.set(Some(name));
+        Ok(name)
+    })
 }
 
 /// Python strings of names, by the number of their spelling. Names stay for the life of the process, and so do these.
 static STRINGS: RwLock<Vec<Option<Py<PyString>>>> = RwLock::new(Vec::new());
 
 /// The Python strings of names.
-pub(crate) fn strings(py: Python<'_>, names: impl ExactSizeIterator<Item = Name>) -> PyResult<Vec<Py<PyString>>> {
-    let names: Vec<Name> = names.collect();
-    let found = {
-        // Nothing here lets another thread of Python go on, which might wait for this lock.
-        let known = STRINGS.read().unwrap_or_else(PoisonError::into_inner);
-        let string = |name: &Name| known.get(name.number())?.as_ref().map(|string| string.clone_ref(py));
-        names.iter().map(string).collect::<Vec<_>>()
-    };
-    let made = |(name, found): (Name, Option<Py<PyString>>)| match found {
-        Some(string) => Ok(string),
-        None => make(py, name),
-    };
-    names.into_iter().zip(found).map(made).collect()
+pub(crate) fn strings(
+    py: Python<'_>,
+    names: impl ExactSizeIterator<Item = Name> + Clone,
+) -> PyResult<Vec<Py<PyString>>> {
+    let string = |known: &[Option<Py<PyString>>], name: Name| Some(known.get(name.number())?.as_ref()?.clone_ref(py));
+    // Nothing here lets another thread of Python go on, which might wait for this lock.
+    let known = || STRINGS.read().unwrap_or_else(PoisonError::into_inner);
+    let mut strings = Vec::with_capacity(names.len());
+    {
+        let known = known();
+        strings.extend(names.clone().map_while(|name| string(&known, name)));
+    }
+    for name in names.skip(strings.len()) {
+        let found = string(&known(), name);
+        strings.push(match found {
+            Some(string) => string,
+            None => make(py, name)?,
+        });
+    }
+    Ok(strings)
 }
 
 #[cold]

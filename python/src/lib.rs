@@ -25,7 +25,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _classmate {
     #[pymodule_export]
-    use crate::ad::{AdBase, NameIterator};
+    use crate::ad::{AdBase, Entries, NameLists};
     #[pymodule_export]
     use crate::advice::{format_text, lint_config};
     #[pymodule_export]

@@ -1,10 +1,11 @@
 //! Reading ads: texts as constructors read them, and the ads of a text one after another.
 
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::sync::{Mutex, PoisonError};
 
-use classmate::internal::format::binding::{BindingFormat, BindingReader, FileStep, read_file_as_binding};
-use classmate::internal::format::new::{self, AdParser};
+use classmate::internal::format::binding::{
+    BindingFormat, BindingParsers, BindingReader, FileStep, read_file_as_binding,
+};
 use classmate::{ClassAd, Semantics};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -14,8 +15,29 @@ use crate::classes::{ClassAdException, new_ad};
 use crate::world;
 
 thread_local! {
-    /// Ads that are read one by one are mostly alike: names, expressions and shapes are remembered.
-    static PARSER: RefCell<Option<((u64, Semantics), AdParser)>> = const { RefCell::new(None) };
+    /// The parsers that read a text last on this thread, unless a reader has them. Ads that are read one by one are mostly alike.
+    static KEPT: Cell<Option<KeptParsers>> = const { Cell::new(None) };
+}
+
+/// Parsers, and the zone and the version that they read in.
+struct KeptParsers {
+    of: (u64, Semantics),
+    parsers: Box<BindingParsers>,
+}
+
+impl KeptParsers {
+    /// Parsers for a text that is read now.
+    fn take() -> Self {
+        let now = (world::zone_number(), world::semantics());
+        KEPT.take()
+            .filter(|kept| kept.of == now)
+            .unwrap_or_else(|| KeptParsers { of: now, parsers: Box::new(BindingParsers::new(&world::parse_options())) })
+    }
+
+    /// Keeps the parsers for the next text, unless the thread ends.
+    fn keep(self) {
+        let _ = KEPT.try_with(|kept| kept.set(Some(self)));
+    }
 }
 
 /// The error of the constructors.
@@ -25,17 +47,9 @@ pub(crate) fn not_an_ad() -> PyErr {
 
 /// Reads the ad that a text begins with.
 pub(crate) fn parse_ad(text: &str) -> PyResult<ClassAd> {
-    let text = text.as_bytes();
-    let read = PARSER.with(|parser| {
-        let Ok(mut parser) = parser.try_borrow_mut() else {
-            return new::parse_ad(text, &world::parse_options());
-        };
-        let zone = (world::zone_number(), world::semantics());
-        let current = parser.take().filter(|(of, _)| *of == zone);
-        let (_, current) =
-            parser.insert(current.unwrap_or_else(|| (zone, AdParser::with_options(&world::parse_options()))));
-        current.parse_ad(text)
-    });
+    let mut kept = KeptParsers::take();
+    let read = kept.parsers.parse_ad(text.as_bytes());
+    kept.keep();
     read.map(|(ad, _)| ad).map_err(|_| not_an_ad())
 }
 
@@ -66,7 +80,9 @@ pub(crate) fn read_file<'py>(
     parser: i64,
     is_all: bool,
 ) -> PyResult<Option<(Bound<'py, PyAny>, usize)>> {
-    let (step, used) = read_file_as_binding(format(parser), data, is_all, &world::parse_options());
+    let mut kept = KeptParsers::take();
+    let (step, used) = read_file_as_binding(format(parser), data, is_all, &mut kept.parsers);
+    kept.keep();
     let ad = match step {
         FileStep::More => return Ok(None),
         FileStep::Ad(ad) => new_ad(py, ad)?,
@@ -79,7 +95,17 @@ pub(crate) fn read_file<'py>(
 /// Reads the ads of a text one after another.
 #[pyclass(frozen, module = "classmate._classmate")]
 pub(crate) struct AdReader {
-    reader: Mutex<BindingReader>,
+    /// The zone and the version, and the reader until it is dropped.
+    of: (u64, Semantics),
+    reader: Mutex<Option<BindingReader>>,
+}
+
+impl Drop for AdReader {
+    fn drop(&mut self) {
+        if let Some(reader) = self.reader.get_mut().unwrap_or_else(PoisonError::into_inner).take() {
+            KeptParsers { of: self.of, parsers: reader.into_parsers() }.keep();
+        }
+    }
 }
 
 #[pymethods]
@@ -87,8 +113,8 @@ impl AdReader {
     #[new]
     fn new(text: &Bound<'_, PyString>, parser: i64) -> PyResult<Self> {
         let text = text.to_str()?.as_bytes().to_vec();
-        let reader = BindingReader::new(format(parser), text, &world::parse_options());
-        Ok(AdReader { reader: Mutex::new(reader) })
+        let KeptParsers { of, parsers } = KeptParsers::take();
+        Ok(AdReader { of, reader: Mutex::new(Some(BindingReader::new(format(parser), text, parsers))) })
     }
 
     fn __iter__(slf: Py<Self>) -> Py<Self> {
@@ -101,7 +127,9 @@ impl AdReader {
 
     /// The next ad, and how many bytes of the text it took; nothing at the end.
     fn read<'py>(&self, py: Python<'py>) -> PyResult<Option<(Bound<'py, PyAny>, usize)>> {
-        let next = self.reader.lock().unwrap_or_else(PoisonError::into_inner).next_ad();
+        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = reader.as_mut().map_or(Ok(None), BindingReader::next_ad);
+        drop(reader);
         match next {
             Ok(Some((ad, length))) => Ok(Some((new_ad(py, ad)?, length))),
             Ok(None) => Ok(None),

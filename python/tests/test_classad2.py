@@ -1,5 +1,6 @@
 """What `classmate.classad2` promises beyond the recorded cases."""
 
+import collections.abc
 import concurrent.futures
 import copy
 import ctypes
@@ -8,6 +9,7 @@ import gc
 import os
 import pathlib
 import pickle
+import random
 import subprocess
 import sys
 import threading
@@ -85,6 +87,87 @@ def test_a_subclass_with_its_own_lookup_is_asked():
 
     ad = Shouting('[a = "x"]')
     assert ad.get("a") == "X" and list(ad.values()) == ["X"] and "a" in ad and "b" not in ad
+
+
+def generated(draw):
+    """An ad of random attributes, as a text."""
+    values = ["1", "2.5", "true", '"x"', '"é"', "undefined", "error", "{ 1,a,{ b } }", "[ x = 1 ]", "a + 1", 'absTime("2020-01-02T03:04:05Z")']
+    names = draw.sample([f"{letter}{number}" for letter in "abCD" for number in range(8)], draw.randrange(0, 20))
+    return "[" + "; ".join(f"{name} = {draw.choice(values)}" for name in names) + "]"
+
+
+@pytest.mark.parametrize("view", ["keys", "items", "values"])
+def test_views_are_those_of_any_mapping(view):
+    # The ad may change while it is iterated over: both see the same.
+    of_any = {"keys": collections.abc.KeysView, "items": collections.abc.ItemsView, "values": collections.abc.ValuesView}[view]
+    draw, ends, changed = random.Random(view), 0, 0
+    for turn in range(2000):
+        text = generated(draw)
+        ads = ClassAd(text), ClassAd(text)
+        views = getattr(ads[0], view)(), of_any(ads[1])
+        assert type(views[0]).__name__ == type(views[1]).__name__ and isinstance(views[0], of_any)
+        assert repr(views[0]) == repr(views[1]) and len(views[0]) == len(views[1])
+        iterators = [iter(view) for view in views]
+        while True:
+            if draw.random() < 0.2 and turn % 2:
+                name, value = draw.choice([*ads[0], "new"]), draw.choice([None, 1, "y", [1, 2]])
+                for ad in ads:
+                    if value is None:
+                        ad.pop(name, None)
+                    else:
+                        ad[name] = value
+                changed += 1
+            steps = []
+            for iterator in iterators:
+                try:
+                    steps.append(repr(next(iterator, "the end")))
+                except KeyError as error:
+                    steps.append(repr(error))
+            assert steps[0] == steps[1], text
+            ends += "KeyError" in steps[0]
+            if steps[0] == repr("the end"):
+                break
+    assert changed > 500 and (ends > 100 or view == "keys")
+
+
+def test_references_are_names_between_commas():
+    ad = ClassAd("[a = 1]")
+    for text in ["a", "b", "b + c", "'x,y' + z", "a + 'é'", "TARGET.q && b"]:
+        found = ad.externalRefs(ExprTree(text))
+        assert found == ",".join(found).split(","), text
+    assert ad.externalRefs(ExprTree("a")) == [""] and ad.externalRefs(ExprTree("'x,y' + z")) == ["x", "y", "z"]
+
+
+def test_names_are_found_in_any_spelling():
+    # Wherever their texts are, again and again.
+    for number in range(3000):
+        ad = ClassAd({f"Spelled{number}": number})
+        for name in (f"Spelled{number}", f"SPELLED{number}", f"spelled{number}"):
+            assert ad[name] == ad[name] == number and name in ad and ad.get(name + "x") is None
+        ad[f"spelled{number}"] = -1
+        other = ClassAd({f"sPelled{number}": 0})
+        assert list(ad) == [f"Spelled{number}"] and list(other) == [f"sPelled{number}"]
+    with pytest.raises(ValueError, match="embedded null character"):
+        ClassAd("[a = 1]")["a\0"]
+
+
+def test_texts_are_read_in_the_version_of_their_reader():
+    # Parsers are used again, but not for another version.
+    def ads(read):
+        try:
+            return [repr(ad) for ad in read()]
+        except (ClassAdException, ValueError):
+            return "an error"
+
+    text = "[a = 10K] [b = 1]"
+    for _ in range(3):
+        readers = []
+        for series in ("23.0", "25.0"):
+            with classmate.semantics(series):
+                readers.append((classad2._classmate.AdReader(text, 3), ads(lambda: parseAds(text, Parser.New))))
+        assert len(readers[0][1]) == 2 and readers[1][1] == "an error"
+        for reader, expected in readers:
+            assert ads(lambda: reader) == expected
 
 
 def test_what_cannot_be_read_is_not_just_there():

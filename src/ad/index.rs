@@ -10,6 +10,46 @@ use crate::name::Key;
 const FREE: u32 = u32::MAX;
 const FREE_NARROW: u16 = u16::MAX;
 
+/// A cell of a table.
+trait PlaceCell: Copy {
+    /// The place, unless the cell is free.
+    fn place(self) -> Option<usize>;
+}
+
+impl PlaceCell for u16 {
+    #[inline]
+    fn place(self) -> Option<usize> {
+        (self != FREE_NARROW).then_some(self as usize)
+    }
+}
+
+impl PlaceCell for u32 {
+    #[inline]
+    fn place(self) -> Option<usize> {
+        (self != FREE).then_some(self as usize)
+    }
+}
+
+/// The cell to look at first in a table of so many cells.
+#[inline]
+fn first(key: Key, cells: usize) -> usize {
+    // The upper bits of a product with the golden ratio: keys are numbered one after another and so spread.
+    let product = (key.index() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (product >> 32) as usize & cells.wrapping_sub(1)
+}
+
+#[inline]
+fn search<C: PlaceCell>(cells: &[C], key: Key, key_at: impl Fn(usize) -> Key) -> Option<usize> {
+    let mut at = first(key, cells.len());
+    loop {
+        let place = cells.get(at)?.place()?;
+        if key_at(place) == key {
+            return Some(place);
+        }
+        at = (at + 1) & (cells.len() - 1);
+    }
+}
+
 /// The places of keys. The caller knows which key is at a place.
 #[derive(Clone, Default)]
 pub(super) struct Index {
@@ -34,34 +74,18 @@ impl Index {
         self.narrow.len().max(self.wide.len())
     }
 
-    /// The cell to look at first.
-    #[inline]
-    fn first(&self, key: Key) -> usize {
-        // The upper bits of a product with the golden ratio: keys are numbered one after another and so spread.
-        let product = (key.index() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        (product >> 32) as usize & self.len().wrapping_sub(1)
-    }
-
     /// The place in a cell, if it is not free.
-    #[inline]
     fn cell(&self, at: usize) -> Option<usize> {
         match self.narrow.get(at) {
-            Some(place) => (*place != FREE_NARROW).then_some(*place as usize),
-            None => self.wide.get(at).filter(|place| **place != FREE).map(|place| *place as usize),
+            Some(cell) => cell.place(),
+            None => self.wide.get(at)?.place(),
         }
     }
 
     /// The place of a key.
     #[inline]
     pub(super) fn find(&self, key: Key, key_at: impl Fn(usize) -> Key) -> Option<usize> {
-        let mut at = self.first(key);
-        loop {
-            let place = self.cell(at)?;
-            if key_at(place) == key {
-                return Some(place);
-            }
-            at = (at + 1) & (self.len() - 1);
-        }
+        if self.wide.is_empty() { search(&self.narrow, key, key_at) } else { search(&self.wide, key, key_at) }
     }
 
     /// Adds a key that is not there yet.
@@ -75,7 +99,7 @@ impl Index {
     }
 
     fn put(&mut self, key: Key, place: usize) {
-        let mut at = self.first(key);
+        let mut at = first(key, self.len());
         while self.cell(at).is_some() {
             at = (at + 1) & (self.len() - 1);
         }

@@ -18,7 +18,7 @@ use crate::syntax::literal::Literal;
 use crate::syntax::operator::BinaryOp;
 use crate::syntax::parse::Mode;
 use crate::value::logic::Truth;
-use crate::value::{FrameId, Value, compare};
+use crate::value::{FrameId, compare};
 
 /// The ads that the names of a condition are looked up in.
 struct Around<'a> {
@@ -48,21 +48,29 @@ impl<'a> Around<'a> {
 
     /// The truth of a part that consists of constants and attributes that are constants, and the steps that it takes;
     /// none for other parts.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "most of the time of a condition is spent here, in either loop")]
+    #[inline(always)]
     fn truth(&self, part: &ConditionPart, tree: &Tree) -> Option<(Truth, u64)> {
         let (truth, steps) = match part.form {
             Form::Operator(op, left, right) => {
                 let steps = left.steps() + right.steps();
-                let (first, second) = (self.literal(left, tree)?, self.literal(right, tree)?);
-                match (plain_truth(op, first, second), first, second) {
-                    (Some(truth), ..) => (truth, steps),
-                    (None, Literal::Str(first), Literal::Str(second)) => {
+                match (self.literal(left, tree)?, self.literal(right, tree)?) {
+                    (Literal::Str(first), Literal::Str(second)) => {
                         let truth = if compare::texts(op, first, second)? { Truth::True } else { Truth::False };
                         return Some((truth, u64::from(part.steps + steps) + text_steps(first, second)));
                     }
-                    _ => return None,
+                    (first, second) => (plain_truth(op, first, second)?, steps),
                 }
             }
+            Form::Other => return None,
+            _ => self.truth_of_one(&part.form, tree)?,
+        };
+        Some((truth, u64::from(part.steps + steps)))
+    }
+
+    /// The truth of a form with one operand that decides it, and the steps of its operands.
+    fn truth_of_one(&self, form: &Form, tree: &Tree) -> Option<(Truth, u32)> {
+        Some(match *form {
             // The first of its steps is the part's own.
             Form::Attribute(place) => (meaning_now(self.literal(place, tree)?), place.steps() - 1),
             Form::Default(first, second) => match self.literal(first, tree)? {
@@ -72,39 +80,51 @@ impl<'a> Around<'a> {
             Form::TypeTest(test, place) => {
                 (if test(self.literal(place, tree)?) { Truth::True } else { Truth::False }, place.steps())
             }
-            Form::Other => return None,
-        };
-        Some((truth, u64::from(part.steps + steps)))
+            Form::Operator(..) | Form::Other => return None,
+        })
     }
 
     /// The constant that an operand is; none if it is anything else.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "most of the time of a condition is spent here, in either loop")]
+    #[inline(always)]
     fn literal<'t>(&self, place: OperandPlace, tree: &'t Tree) -> Option<&'t Literal>
     where
         'a: 't,
     {
-        let attribute = match place {
+        match place {
             OperandPlace::Literal(id) => match tree.node(id) {
-                Node::Literal(literal) => return Some(literal),
-                _ => return None,
+                Node::Literal(literal) => Some(literal),
+                _ => None,
             },
-            OperandPlace::Unscoped(key) => match (self.own.lookup_key(key), self.alternate) {
-                (None, Some(alternate)) => alternate.lookup_key(key),
-                (attribute, _) => attribute,
+            OperandPlace::Unscoped(key) => match self.own.lookup_key(key) {
+                Some(attribute) => constant(attribute),
+                None => self.elsewhere(place),
             },
+            _ => self.elsewhere(place),
+        }
+    }
+
+    /// The constant that an attribute is that its own ad lacks, or that has a scope.
+    fn elsewhere(&self, place: OperandPlace) -> Option<&'a Literal> {
+        let attribute = match place {
+            OperandPlace::Unscoped(key) => self.alternate.and_then(|alternate| alternate.lookup_key(key)),
             OperandPlace::Opposite(key) => self.alternate?.lookup_key(key),
             OperandPlace::Mine(key) => {
                 self.other?;
                 self.own.lookup_key(key)
             }
             OperandPlace::Theirs(key) => self.other?.lookup_key(key),
-            OperandPlace::Other => return None,
+            OperandPlace::Literal(_) | OperandPlace::Other => return None,
         };
-        match attribute {
-            Some(Attribute::Literal(literal)) => Some(literal),
-            Some(Attribute::Tree(_)) => None,
-            None => Some(&Literal::Undefined),
-        }
+        attribute.map_or(Some(&Literal::Undefined), constant)
+    }
+}
+
+#[inline]
+fn constant(attribute: &Attribute) -> Option<&Literal> {
+    match attribute {
+        Attribute::Literal(literal) => Some(literal),
+        Attribute::Tree(_) => None,
     }
 }
 
@@ -144,9 +164,9 @@ impl CompiledCondition {
     }
 }
 
-/// The value of an expression in a scope, without an evaluator: of one that is compiled and looks at nothing but
-/// constants, within the limits. None for others.
-pub(super) fn value_of_constants(scope: &Scope<'_>, expr: &Expr) -> Option<Value> {
+/// The meaning of the value of an expression in a scope, without an evaluator: of one that is compiled and looks at
+/// nothing but constants, within the limits. None for others.
+pub(super) fn truth_of_constants(scope: &Scope<'_>, expr: &Expr) -> Option<Truth> {
     let tree = expr.tree();
     let compiled = tree.compiled().filter(|_| expr.root() == tree.root())?;
     let EvalOptions { mode, semantics, ref limits, .. } = *scope.settings;
@@ -160,7 +180,7 @@ pub(super) fn value_of_constants(scope: &Scope<'_>, expr: &Expr) -> Option<Value
         steps += more;
         Ok::<_, ()>(truth)
     });
-    truth.ok().filter(|_| steps <= limits.work).map(Truth::value)
+    truth.ok().filter(|_| steps <= limits.work)
 }
 
 impl<'a> Evaluator<'a> {
@@ -284,7 +304,7 @@ pub(super) mod tests {
             compiled += u32::from(expr.tree().compiled().is_some());
             assert_eq!(outcomes(), before, "{text} in {my} with {target}");
             assert_eq!(values(), values_before, "{text} in {my} with {target}");
-            alone += scopes().filter(|scope| super::value_of_constants(scope, &expr).is_some()).count();
+            alone += scopes().filter(|scope| super::truth_of_constants(scope, &expr).is_some()).count();
         }
         assert!(compiled > 8_000 && alone > 800, "{compiled} {alone}");
     }

@@ -423,7 +423,7 @@ fn is_noted(op: BinaryOp, first: &Value, second: &Value) -> bool {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::eval::EvalError;
     use crate::eval::matching::symmetric_by_expression;
@@ -485,7 +485,7 @@ pub(super) mod tests {
     }
 
     /// A random expression of the attributes that [`random_ad`] gives.
-    pub(in crate::eval) fn random_expr(random: &mut SplitMix64, nesting: u32) -> String {
+    pub(crate) fn random_expr(random: &mut SplitMix64, nesting: u32) -> String {
         let mut draw = |choices: &[&str]| choices[(random.next_u64() % choices.len() as u64) as usize].to_owned();
         let leaf = [
             "0",
@@ -553,7 +553,7 @@ pub(super) mod tests {
         }
     }
 
-    pub(in crate::eval) fn random_ad(random: &mut SplitMix64) -> Arc<ClassAd> {
+    pub(crate) fn random_ad(random: &mut SplitMix64) -> Arc<ClassAd> {
         let constant = |random: &mut SplitMix64| random_expr(random, 0);
         let text = format!(
             "[a = {}; b = {}; c = {}; d = {}; e = {}; f = {}; Requirements = {}]",

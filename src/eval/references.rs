@@ -5,6 +5,7 @@
 //! visits what a name stands for once for each ad it is looked at from, so neither depth nor repetition costs more
 //! than the size of the ads.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -73,7 +74,8 @@ fn collect(ad: &ClassAd, expr: &Expr, kind: ReferenceKind, settings: &EvalOption
     let root = evaluator.start();
     let mut collector = Collector::new(&mut evaluator, kind, root);
     // Ads written in an expression that is in no ad have nothing around them.
-    collector.run(VisitTarget::Node(Arc::clone(expr.tree()), expr.root()), root, FrameId::NONE)?;
+    let target = collector.target_of_expr(expr);
+    collector.run(target, root, FrameId::NONE)?;
     Ok(collector.names())
 }
 
@@ -86,8 +88,8 @@ pub(crate) fn of_found<'a>(
 ) -> Result<Vec<Text>, EvalError> {
     let root = evaluator.root();
     let mut collector = Collector::new(evaluator, ReferenceKind::External(naming), root);
-    let Some(target) = VisitTarget::of(found) else { return Ok(Vec::new()) };
-    let at = collector.standing(&target, at);
+    let Some(target) = collector.target(found) else { return Ok(Vec::new()) };
+    let at = collector.standing(target, at);
     match collector.run(target, at, at) {
         Ok(()) => Ok(collector.names()),
         Err(Untraceable::Failed(failed @ (EvalError::Work(_) | EvalError::Memory(_) | EvalError::Contexts(_)))) => {
@@ -104,26 +106,17 @@ enum ReferenceKind {
 }
 
 /// An expression or ad that is searched for references.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 enum VisitTarget {
-    Node(Arc<Tree>, NodeId),
+    /// A node, and its tree among those of the collector.
+    Node(u32, NodeId),
     /// All attributes of an ad.
     Ad(FrameId),
 }
 
-impl VisitTarget {
-    /// The meaning of a name, unless it is a constant.
-    fn of(found: &Found<'_>) -> Option<VisitTarget> {
-        match found {
-            Found::Frame(id) => Some(VisitTarget::Ad(*id)),
-            other => other.tree().map(|(tree, node)| VisitTarget::Node(tree, node)),
-        }
-    }
-}
-
 /// A target, the ads in which its names are looked up and in which it is written, and whether it is only the left side
 /// of a selection.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 struct Visit {
     target: VisitTarget,
     at: FrameId,
@@ -140,25 +133,9 @@ enum VisitStep {
     Leave(VisitKey),
 }
 
-/// Identifies a visit: the address of the tree and the node, or the ad; where; and how.
+/// Identifies a visit: the address of the tree and the node, or the ad; where; and how. The collector keeps the tree alive, so
+/// that its address stays its own.
 type VisitKey = (usize, u32, u32, bool);
-
-impl Visit {
-    fn key(&self) -> VisitKey {
-        match &self.target {
-            VisitTarget::Node(tree, node) => (Arc::as_ptr(tree) as usize, *node, self.at.0, self.scoping),
-            VisitTarget::Ad(id) => (usize::MAX, id.0, self.at.0, self.scoping),
-        }
-    }
-}
-
-/// A followed reference.
-struct Seen {
-    /// References below it on the longest path; `None` while it is visited.
-    height: Option<u32>,
-    /// Keeps the tree alive, so that its address stays its own.
-    _target: VisitTarget,
-}
 
 struct Collector<'m, 'a> {
     evaluator: &'m mut Evaluator<'a>,
@@ -166,7 +143,10 @@ struct Collector<'m, 'a> {
     root: FrameId,
     /// By name in lower case.
     names: BTreeMap<Vec<u8>, Text>,
-    seen: HashMap<VisitKey, Seen>,
+    /// The trees of what is visited.
+    trees: Vec<Arc<Tree>>,
+    /// Followed references: the number of those below on the longest path; `None` while one is visited.
+    seen: HashMap<VisitKey, Option<u32>>,
     steps: Vec<VisitStep>,
     /// For each followed reference on the path, the height known so far.
     path: Vec<u32>,
@@ -179,6 +159,7 @@ impl<'m, 'a> Collector<'m, 'a> {
             kind,
             root,
             names: BTreeMap::new(),
+            trees: Vec::new(),
             seen: HashMap::new(),
             steps: Vec::new(),
             path: Vec::new(),
@@ -189,64 +170,98 @@ impl<'m, 'a> Collector<'m, 'a> {
         self.names.into_values().collect()
     }
 
+    /// The target that an expression is.
+    fn target_of_expr(&mut self, expr: &Expr) -> VisitTarget {
+        self.trees.push(Arc::clone(expr.tree()));
+        VisitTarget::Node(self.trees.len() as u32 - 1, expr.root())
+    }
+
+    /// The target that the meaning of a name is, unless it is a constant.
+    fn target(&mut self, found: &Found<'_>) -> Option<VisitTarget> {
+        if let Found::Frame(id) = found {
+            return Some(VisitTarget::Ad(*id));
+        }
+        let (tree, node) = found.tree()?;
+        self.trees.push(tree);
+        Some(VisitTarget::Node(self.trees.len() as u32 - 1, node))
+    }
+
+    fn key(&self, visit: &Visit) -> VisitKey {
+        match visit.target {
+            VisitTarget::Node(tree, node) => {
+                (Arc::as_ptr(&self.trees[tree as usize]) as usize, node, visit.at.0, visit.scoping)
+            }
+            VisitTarget::Ad(id) => (usize::MAX, id.0, visit.at.0, visit.scoping),
+        }
+    }
+
     fn run(&mut self, target: VisitTarget, at: FrameId, home: FrameId) -> Result<(), Untraceable> {
         self.steps.push(VisitStep::Visit(Visit { target, at, home, scoping: false }));
         while let Some(step) = self.steps.pop() {
             match step {
-                VisitStep::Visit(visit) => self.visit(&visit)?,
-                VisitStep::Select(visit) => self.select(&visit)?,
+                VisitStep::Visit(visit) => self.visit(visit)?,
+                VisitStep::Select(visit) => self.select(visit)?,
                 VisitStep::Leave(key) => self.leave(key),
             }
         }
         Ok(())
     }
 
-    fn visit(&mut self, visit: &Visit) -> Result<(), Untraceable> {
+    fn visit(&mut self, visit: Visit) -> Result<(), Untraceable> {
         self.evaluator.charge_work(1)?;
-        let (tree, id) = match &visit.target {
+        let (number, id) = match visit.target {
             VisitTarget::Ad(_) if visit.scoping => return Ok(()),
             VisitTarget::Ad(frame) => {
-                let parts = self.evaluator.parts(*frame);
-                let (frame, around) = (*frame, self.evaluator.is_side_context(*frame));
-                for target in parts.iter().filter_map(VisitTarget::of) {
-                    let at = if around { self.root } else { visit.at };
-                    self.steps.push(VisitStep::Visit(Visit { target, at, home: frame, ..*visit }));
+                let parts = self.evaluator.parts(frame);
+                let at = if self.evaluator.is_side_context(frame) { self.root } else { visit.at };
+                for found in &*parts {
+                    let Some(target) = self.target(found) else { continue };
+                    self.steps.push(VisitStep::Visit(Visit { target, at, home: frame, ..visit }));
                 }
                 return Ok(());
             }
-            VisitTarget::Node(tree, id) => (tree, *id),
+            VisitTarget::Node(number, id) => (number, id),
         };
+        let part = |id| VisitStep::Visit(Visit { target: VisitTarget::Node(number, id), ..visit });
+        let tree = &self.trees[number as usize];
         match tree.node(id) {
             Node::Attr(name) => self.lookup(*name, visit.at, visit),
             Node::Absolute(name) => self.lookup(*name, self.root, visit),
             Node::Select(_) => {
-                self.steps.push(VisitStep::Select(visit.clone()));
+                self.steps.push(VisitStep::Select(visit));
                 if self.kind == ReferenceKind::Internal {
-                    let target = VisitTarget::Node(Arc::clone(tree), base_of(id));
-                    self.steps.push(VisitStep::Visit(Visit { target, scoping: true, ..*visit }));
+                    let target = VisitTarget::Node(number, base_of(id));
+                    self.steps.push(VisitStep::Visit(Visit { target, scoping: true, ..visit }));
                 }
                 Ok(())
             }
             Node::Ad(_) if visit.scoping => Ok(()),
+            Node::Literal(_) => Ok(()),
+            // As all others, without a list of the parts.
+            Node::Binary(_, left, right) => {
+                self.evaluator.charge_work(2)?;
+                self.steps.push(part(*right));
+                self.steps.push(part(*left));
+                Ok(())
+            }
             _ => {
                 let parts = tree.parts(id);
                 self.evaluator.charge_work(parts.len() as u64)?;
-                let part = |id| VisitTarget::Node(Arc::clone(tree), id);
-                self.steps
-                    .extend(parts.into_iter().rev().map(|id| VisitStep::Visit(Visit { target: part(id), ..*visit })));
+                self.steps.extend(parts.into_iter().rev().map(part));
                 Ok(())
             }
         }
     }
 
-    fn select(&mut self, visit: &Visit) -> Result<(), Untraceable> {
-        let VisitTarget::Node(tree, id) = &visit.target else { return Ok(()) };
-        let Node::Select(name) = tree.node(*id) else { return Ok(()) };
-        let base = Expr::at(Arc::clone(tree), base_of(*id));
+    fn select(&mut self, visit: Visit) -> Result<(), Untraceable> {
+        let VisitTarget::Node(number, id) = visit.target else { return Ok(()) };
+        let tree = Arc::clone(&self.trees[number as usize]);
+        let Node::Select(name) = tree.node(id) else { return Ok(()) };
+        let base = Expr::at(Arc::clone(&tree), base_of(id));
         match self.evaluator.with_fresh_search(|evaluator| evaluator.eval_relocated(visit.home, &base, visit.at))? {
             Value::Undefined => match self.kind {
                 ReferenceKind::External(Naming::Full) => {
-                    let whole = Expr::at(Arc::clone(tree), *id);
+                    let whole = Expr::at(Arc::clone(&tree), id);
                     let limit = self.evaluator.bytes_left();
                     let text =
                         whole.to_text_within(Style::New, limit).ok_or_else(|| self.evaluator.too_many_bytes())?;
@@ -254,8 +269,8 @@ impl<'m, 'a> Collector<'m, 'a> {
                     Ok(())
                 }
                 ReferenceKind::External(Naming::Short) => {
-                    let target = VisitTarget::Node(Arc::clone(tree), base_of(*id));
-                    self.steps.push(VisitStep::Visit(Visit { target, ..*visit }));
+                    let target = VisitTarget::Node(number, base_of(id));
+                    self.steps.push(VisitStep::Visit(Visit { target, ..visit }));
                     Ok(())
                 }
                 ReferenceKind::Internal => Ok(()),
@@ -269,7 +284,7 @@ impl<'m, 'a> Collector<'m, 'a> {
     }
 
     /// Looks a name up in an ad and the ads around it, and follows it if it is there.
-    fn lookup(&mut self, name: Name, start: FrameId, visit: &Visit) -> Result<(), Untraceable> {
+    fn lookup(&mut self, name: Name, start: FrameId, visit: Visit) -> Result<(), Untraceable> {
         let Some((found, at)) = self.evaluator.resolve(name, start) else {
             if let ReferenceKind::External(_) = self.kind {
                 self.add(name.as_bytes())?;
@@ -279,10 +294,10 @@ impl<'m, 'a> Collector<'m, 'a> {
         if self.kind == ReferenceKind::Internal && at == self.root && self.evaluator.find(name, at).is_some() {
             self.add(name.as_bytes())?;
         }
-        match VisitTarget::of(&found) {
+        match self.target(&found) {
             Some(target) => {
                 let home = at;
-                let at = self.standing(&target, at);
+                let at = self.standing(target, at);
                 self.follow(Visit { target, at, home, scoping: visit.scoping })
             }
             None => self.reached(0),
@@ -291,22 +306,29 @@ impl<'m, 'a> Collector<'m, 'a> {
 
     /// The ad in which the names of a target are looked up that was found in an ad. What stands in the ads around a
     /// match are absolute references to its sides, whose attributes are then looked up in the root.
-    fn standing(&self, target: &VisitTarget, at: FrameId) -> FrameId {
+    fn standing(&self, target: VisitTarget, at: FrameId) -> FrameId {
         match target {
-            VisitTarget::Ad(id) if self.evaluator.is_side_context(at) && Evaluator::is_side(*id) => self.root,
+            VisitTarget::Ad(id) if self.evaluator.is_side_context(at) && Evaluator::is_side(id) => self.root,
             _ => at,
         }
     }
 
     fn follow(&mut self, visit: Visit) -> Result<(), Untraceable> {
-        let key = visit.key();
+        let key = self.key(&visit);
         match self.seen.get(&key) {
-            Some(Seen { height: None, .. }) => return Err(Untraceable::Circular),
-            Some(Seen { height: Some(height), .. }) => return self.reached(*height),
+            Some(None) => return Err(Untraceable::Circular),
+            Some(Some(height)) => {
+                let height = *height;
+                // The tree was the last that was added.
+                if let VisitTarget::Node(number, _) = visit.target {
+                    self.trees.truncate(number as usize);
+                }
+                return self.reached(height);
+            }
             None => {}
         }
         self.reached(0)?;
-        self.seen.insert(key, Seen { height: None, _target: visit.target.clone() });
+        self.seen.insert(key, None);
         self.path.push(0);
         self.steps.push(VisitStep::Leave(key));
         self.steps.push(VisitStep::Visit(visit));
@@ -327,19 +349,16 @@ impl<'m, 'a> Collector<'m, 'a> {
 
     fn leave(&mut self, key: VisitKey) {
         let height = self.path.pop().unwrap_or_default();
-        if let Some(seen) = self.seen.get_mut(&key) {
-            seen.height = Some(height);
-        }
+        self.seen.insert(key, Some(height));
         if let Some(known) = self.path.last_mut() {
             *known = (*known).max(height + 1);
         }
     }
 
     fn add(&mut self, name: &[u8]) -> Result<(), EvalError> {
-        let folded = name.to_ascii_lowercase();
-        if !self.names.contains_key(&folded) {
+        if let Entry::Vacant(place) = self.names.entry(name.to_ascii_lowercase()) {
             self.evaluator.charge_bytes(2 * name.len())?;
-            self.names.insert(folded, Text::new(name));
+            place.insert(Text::new(name));
         }
         Ok(())
     }

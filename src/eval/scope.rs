@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::ad::ClassAd;
 use crate::builtin::in_use::Usage;
 use crate::builtin::user_map::{Homes, UserMaps};
-use crate::eval::compiled::value_of_constants;
+use crate::eval::compiled::truth_of_constants;
 use crate::eval::{EvalError, Evaluator};
 use crate::name::Name;
 use crate::semantics::Semantics;
@@ -14,6 +14,7 @@ use crate::syntax::parse::{Mode, ParseOptions};
 use crate::syntax::time::Zone;
 use crate::syntax::token::Quoting;
 use crate::value::Value;
+use crate::value::logic::Truth;
 
 /// Limits of an evaluation, beyond which it fails (`docs/reference/classad-language.md` 12).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -130,10 +131,18 @@ impl<'a> Scope<'a> {
     /// The evaluation was abandoned: a limit was exceeded, or a function failed (`docs/reference/classad-language.md`
     /// 6.9).
     pub fn eval(&self, expr: &Expr) -> Result<Value, EvalError> {
-        match value_of_constants(self, expr) {
-            Some(value) => Ok(value),
+        match self.truth_of_constants(expr) {
+            Some(truth) => Ok(truth.value()),
             None => Evaluator::new(*self).eval_root(expr),
         }
+    }
+
+    /// The meaning of the value of a condition that is evaluated often ([`Tree::compile`]) and looks at constants only; none
+    /// for other expressions.
+    ///
+    /// [`Tree::compile`]: crate::syntax::expr::Tree::compile
+    pub fn truth_of_constants(&self, condition: &Expr) -> Option<Truth> {
+        truth_of_constants(self, condition)
     }
 
     /// Tests whether a condition holds: true, or a number that is not zero. What cannot be evaluated does not.

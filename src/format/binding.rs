@@ -40,7 +40,7 @@ pub fn read_as_binding(format: &str, text: &[u8], options: &ParseOptions) -> Opt
         "fileauto" => BindingFormat::File,
         _ => return None,
     };
-    let mut reader = BindingReader::new(format, text.to_vec(), options);
+    let mut reader = BindingReader::new(format, text.to_vec(), Box::new(BindingParsers::new(options)));
     let mut ads = Vec::new();
     loop {
         match reader.next_ad() {
@@ -81,12 +81,13 @@ pub struct BindingReader {
     text: Vec<u8>,
     /// Bytes used up so far.
     at: usize,
-    parsers: Parsers,
+    parsers: Box<BindingParsers>,
 }
 
-/// What was learned from the ads read so far: names, texts of expressions, shapes.
+/// Parsers, with what they learned from the ads read so far: names, strings, texts of expressions, shapes. They serve
+/// text after text, so that ads share them whose texts were read at different times.
 #[derive(Debug)]
-struct Parsers {
+pub struct BindingParsers {
     options: ParseOptions,
     long: LineReader,
     new: AdParser,
@@ -95,9 +96,14 @@ struct Parsers {
 
 impl BindingReader {
     /// A reader of a text, which ends at its first NUL.
-    pub fn new(format: BindingFormat, mut text: Vec<u8>, options: &ParseOptions) -> Self {
+    pub fn new(format: BindingFormat, mut text: Vec<u8>, parsers: Box<BindingParsers>) -> Self {
         text.truncate(memchr::memchr(0, &text).unwrap_or(text.len()));
-        BindingReader { format, text, at: 0, parsers: Parsers::new(options) }
+        BindingReader { format, text, at: 0, parsers }
+    }
+
+    /// The parsers, for the next text.
+    pub fn into_parsers(self) -> Box<BindingParsers> {
+        self.parsers
     }
 
     /// The next ad that has attributes, and how many bytes it took, what precedes it included. `None` at the end.
@@ -105,11 +111,11 @@ impl BindingReader {
     /// # Errors
     /// The binding reports that what follows cannot be read.
     pub fn next_ad(&mut self) -> Result<Option<(ClassAd, usize)>, Unreadable> {
-        let (rest, parsers) = (&self.text[self.at..], &mut self.parsers);
+        let (rest, parsers) = (&self.text[self.at..], &mut *self.parsers);
         let step = match self.format {
             BindingFormat::New => new(rest, parsers),
             BindingFormat::Json => json(rest, parsers),
-            BindingFormat::JsonLines => line(rest, parsers, Parsers::parse_json),
+            BindingFormat::JsonLines => line(rest, parsers, BindingParsers::parse_json),
             BindingFormat::Xml => xml(rest, &parsers.options),
             BindingFormat::Text if detect_text(rest) == Format::New => new(rest, parsers),
             BindingFormat::Long | BindingFormat::Text => long(rest, parsers),
@@ -147,22 +153,21 @@ pub fn read_file_as_binding(
     format: BindingFormat,
     text: &[u8],
     is_all: bool,
-    options: &ParseOptions,
+    parsers: &mut BindingParsers,
 ) -> (FileStep, usize) {
     let visible = &text[..memchr::memchr(0, text).unwrap_or(text.len())];
-    let mut parsers = Parsers::new(options);
     let first = visible.iter().position(|byte| *byte == b'\n').map_or(visible.len(), |end| end + 1);
     let is_blank = visible[..first].iter().all(|byte| is_space(*byte));
     let step = match format {
         BindingFormat::JsonLines | BindingFormat::File | BindingFormat::Long if is_blank => {
             ReadStep::Stop { reached: noticed(visible, first, true) }
         }
-        BindingFormat::JsonLines | BindingFormat::File => line(visible, &mut parsers, Parsers::parse_json),
-        BindingFormat::Long => long(visible, &mut parsers),
-        BindingFormat::Text if detect_text(visible) == Format::Long => long(visible, &mut parsers),
-        BindingFormat::New | BindingFormat::Text => new(visible, &mut parsers),
-        BindingFormat::Json => json(visible, &mut parsers),
-        BindingFormat::Xml => xml(visible, options),
+        BindingFormat::JsonLines | BindingFormat::File => line(visible, parsers, BindingParsers::parse_json),
+        BindingFormat::Long => long(visible, parsers),
+        BindingFormat::Text if detect_text(visible) == Format::Long => long(visible, parsers),
+        BindingFormat::New | BindingFormat::Text => new(visible, parsers),
+        BindingFormat::Json => json(visible, parsers),
+        BindingFormat::Xml => xml(visible, &parsers.options),
     };
     match step {
         ReadStep::Ad { open: true, .. } if !is_all => (FileStep::More, 0),
@@ -177,14 +182,23 @@ pub fn read_file_as_binding(
     }
 }
 
-impl Parsers {
-    fn new(options: &ParseOptions) -> Self {
-        Parsers {
+impl BindingParsers {
+    /// Parsers that know nothing yet.
+    pub fn new(options: &ParseOptions) -> Self {
+        BindingParsers {
             options: options.clone(),
             long: LineReader::new(options).sharing(),
             new: AdParser::new(options),
             json: JsonParser::new(options),
         }
+    }
+
+    /// Reads the ad in new syntax that a text begins with; also returns how many bytes it takes.
+    ///
+    /// # Errors
+    /// The text does not begin with an ad.
+    pub fn parse_ad(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError> {
+        self.new.parse_ad(text)
     }
 
     fn parse_new(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError> {
@@ -233,18 +247,18 @@ fn found(ad: ClassAd, length: usize, text: &[u8], options: &ParseOptions) -> Rea
     if ad.is_empty() { ReadStep::Stop { reached } } else { ReadStep::Ad { ad, length: end, open: reached > end } }
 }
 
-fn new(text: &[u8], parsers: &mut Parsers) -> ReadStep {
-    bracketed(text, b'{', parsers, Parsers::parse_new)
+fn new(text: &[u8], parsers: &mut BindingParsers) -> ReadStep {
+    bracketed(text, b'{', parsers, BindingParsers::parse_new)
 }
 
-fn json(text: &[u8], parsers: &mut Parsers) -> ReadStep {
-    bracketed(text, b'[', parsers, Parsers::parse_json)
+fn json(text: &[u8], parsers: &mut BindingParsers) -> ReadStep {
+    bracketed(text, b'[', parsers, BindingParsers::parse_json)
 }
 
-type Parse = fn(&mut Parsers, &[u8]) -> Result<(ClassAd, usize), SyntaxError>;
+type Parse = fn(&mut BindingParsers, &[u8]) -> Result<(ClassAd, usize), SyntaxError>;
 
 /// Reads an ad, or a bracket that opens a list and an ad. That bracket may even be the fault of an ad.
-fn bracketed(text: &[u8], list: u8, parsers: &mut Parsers, parse: Parse) -> ReadStep {
+fn bracketed(text: &[u8], list: u8, parsers: &mut BindingParsers, parse: Parse) -> ReadStep {
     let mut start = 0;
     loop {
         let rest = &text[start..];
@@ -355,7 +369,7 @@ fn behind_value(text: &[u8], name: usize, options: &ParseOptions) -> usize {
 }
 
 /// Reads an ad that must be on one line; what follows it on that line is ignored.
-fn line(text: &[u8], parsers: &mut Parsers, parse: Parse) -> ReadStep {
+fn line(text: &[u8], parsers: &mut BindingParsers, parse: Parse) -> ReadStep {
     let blank = text.iter().take_while(|byte| is_space(**byte)).count();
     let end = memchr::memchr(b'\n', &text[blank..]).map_or(text.len(), |length| blank + length + 1);
     if blank == text.len() {
@@ -368,7 +382,7 @@ fn line(text: &[u8], parsers: &mut Parsers, parse: Parse) -> ReadStep {
     }
 }
 
-fn long(text: &[u8], parsers: &mut Parsers) -> ReadStep {
+fn long(text: &[u8], parsers: &mut BindingParsers) -> ReadStep {
     let mut source = SliceSource::new(text);
     // Reading from memory does not fail.
     match parsers.long.next_ad(&mut source) {
@@ -406,7 +420,7 @@ fn xml(text: &[u8], options: &ParseOptions) -> ReadStep {
 }
 
 /// Reads an ad in the format that the text seems to be in, from here on.
-fn file(text: &[u8], parsers: &mut Parsers) -> ReadStep {
+fn file(text: &[u8], parsers: &mut BindingParsers) -> ReadStep {
     if significant(text) == text.len() {
         return ReadStep::Stop { reached: text.len() + 1 };
     }
@@ -427,8 +441,8 @@ fn file(text: &[u8], parsers: &mut Parsers) -> ReadStep {
             let step = match (format, lone) {
                 (Format::Json, _) => json(rest, parsers),
                 (Format::New, Some(_)) => new(rest, parsers),
-                (Format::New, None) => line(rest, parsers, Parsers::parse_new),
-                _ => line(rest, parsers, Parsers::parse_json),
+                (Format::New, None) => line(rest, parsers, BindingParsers::parse_new),
+                _ => line(rest, parsers, BindingParsers::parse_json),
             };
             match step {
                 ReadStep::Ad { ad, length, open } => ReadStep::Ad { ad, length: start + length, open },
@@ -460,6 +474,8 @@ fn significant(text: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::eval::fold::tests::random_expr;
+    use crate::random::SplitMix64;
 
     /// Answers of 25.14.1.
     #[test]
@@ -468,6 +484,53 @@ mod tests {
             let (ads, good) = read_as_binding(format, text.as_bytes(), &ParseOptions::default()).unwrap();
             assert_eq!((ads.len(), good), (0, false), "{text}");
         }
+    }
+
+    #[test]
+    fn parsers_that_have_read_other_texts_read_the_same_as_new_ones() {
+        let mut random = SplitMix64::new(3);
+        let options = ParseOptions::default();
+        let mut used = Box::new(BindingParsers::new(&options));
+        let (mut count, mut bad) = (0, 0);
+        for round in 0..4_000 {
+            let mut value = || match random_expr(&mut random, round % 3) {
+                // Not an expression any more.
+                text if round % 11 == 0 && text.len() % 3 == 0 => format!("{text} ("),
+                text => text,
+            };
+            let [a, b, c] = [value(), value(), value()];
+            let texts = [
+                (BindingFormat::Long, format!("a = {a}\nb = {b}\n\nB = {b}\nc = \"{round}\"\n\nA = {c}\n")),
+                (BindingFormat::New, format!("[ a = {a}; b = {b} ]\n[ B = {b}; c = \"x\" ] [ a = {c} ]")),
+                (
+                    BindingFormat::Json,
+                    format!("{{\"a\": \"\\/Expr({})\\/\", \"c\": {round}}}\n", a.replace('"', "\\\"")),
+                ),
+                (BindingFormat::Text, format!("A = {a}\nC = {c}\n")),
+                (BindingFormat::File, format!("[ b = {b}; C = {c} ]\n")),
+            ];
+            for (format, text) in texts {
+                let mut fresh =
+                    BindingReader::new(format, text.clone().into(), Box::new(BindingParsers::new(&options)));
+                let mut again = BindingReader::new(format, text.clone().into(), used);
+                loop {
+                    let shown = |step: Result<Option<(ClassAd, usize)>, Unreadable>| {
+                        step.map(|found| found.map(|(ad, length)| (ad.to_string(), length)))
+                    };
+                    let (first, second) = (shown(fresh.next_ad()), shown(again.next_ad()));
+                    assert_eq!(first, second, "{text}");
+                    match first {
+                        Ok(Some(_)) => count += 1,
+                        end => {
+                            bad += u32::from(end.is_err());
+                            break;
+                        }
+                    }
+                }
+                used = again.into_parsers();
+            }
+        }
+        assert!(count > 20_000 && bad > 300, "{count} {bad}");
     }
 
     #[test]
@@ -482,7 +545,8 @@ mod tests {
     #[test]
     fn what_is_behind_a_nul_in_a_file_is_an_error() {
         for format in [BindingFormat::New, BindingFormat::Json, BindingFormat::Long, BindingFormat::Text] {
-            let (step, used) = read_file_as_binding(format, b"a\0b = 1\n", true, &ParseOptions::default());
+            let mut parsers = BindingParsers::new(&ParseOptions::default());
+            let (step, used) = read_file_as_binding(format, b"a\0b = 1\n", true, &mut parsers);
             assert!(matches!(step, FileStep::Unreadable) && used == 2, "{format:?}: {step:?} {used}");
         }
     }

@@ -342,6 +342,11 @@ impl Expr {
     pub fn same_as(&self, other: &Expr) -> bool {
         let is_exact = self.tree.semantics.is_old(VersionRule::RealSameness);
         let distance = if is_exact { 0.0 } else { f64::EPSILON };
+        self.root == other.root && same_nodes(&self.tree, &other.tree, distance) || self.same_parts(other, distance)
+    }
+
+    /// Compares the roots, then the parts of each two nodes that are alike.
+    fn same_parts(&self, other: &Expr, distance: f64) -> bool {
         let mut pairs = vec![(self.root, other.root)];
         while let Some((left, right)) = pairs.pop() {
             let (a, b) = (&*self.tree, &*other.tree);
@@ -360,6 +365,29 @@ impl Expr {
         }
         true
     }
+}
+
+/// Tests whether equal nodes have equal numbers in both trees, as in most trees of equal expressions: only ads may write
+/// down their attributes in another order.
+fn same_nodes(a: &Tree, b: &Tree, distance: f64) -> bool {
+    let same_parts = |(x, y): (&Node, &Node)| match (x, y) {
+        (Node::Subscript { base: x, index: i }, Node::Subscript { base: y, index: j }) => x == y && i == j,
+        (Node::Paren(x), Node::Paren(y)) | (Node::Unary(_, x), Node::Unary(_, y)) => x == y,
+        (Node::Binary(_, x, i), Node::Binary(_, y, j)) => x == y && i == j,
+        (Node::Conditional { condition: x, yes: i, no: p }, Node::Conditional { condition: y, yes: j, no: q }) => {
+            x == y && i == j && p == q
+        }
+        (Node::Call(x), Node::Call(y)) => {
+            a.run(a.calls[*x as usize].arguments) == b.run(b.calls[*y as usize].arguments)
+        }
+        (Node::List(x), Node::List(y)) => a.run(*x) == b.run(*y),
+        (Node::Ad(x), Node::Ad(y)) => a.ad(*x).iter().zip(b.ad(*y)).all(|((_, i), (_, j))| i == j),
+        _ => true,
+    };
+    a.nodes.len() == b.nodes.len()
+        && (0..)
+            .zip(a.nodes.iter().zip(&b.nodes))
+            .all(|(id, pair)| same_head(a, id, b, id, distance) && same_parts(pair))
 }
 
 fn same_head(a: &Tree, left: NodeId, b: &Tree, right: NodeId, distance: f64) -> bool {
@@ -442,7 +470,36 @@ fn copy_run(target: &mut Tree, elements: &[NodeId], moved: impl Fn(NodeId) -> No
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::eval::fold::tests::random_expr;
+    use crate::random::SplitMix64;
     use crate::syntax::parse::{ParseOptions, parse_expr};
+
+    #[test]
+    fn expressions_whose_nodes_are_the_same_are_those_whose_parts_are() {
+        let mut random = SplitMix64::new(5);
+        let (mut same, mut moved) = (0, 0);
+        for round in 0..20_000 {
+            let [one, other, third] = [0, 1, 2].map(|shift| random_expr(&mut random, (round >> shift) & 1));
+            let texts = [
+                format!("[a = {one}; b = {{{other}, {third}}}]"),
+                format!("[b = {{{other}, {third}}}; a = {one}]"),
+                format!("f({one}, {other}) ? {third} : x[{other}]"),
+                format!("f({one}, {third}) ? {other} : x[{one}]"),
+                one,
+                other,
+            ];
+            let exprs = texts.map(|text| text.parse::<Expr>().unwrap());
+            for a in &exprs {
+                for b in &exprs {
+                    let by_parts = a.same_parts(b, f64::EPSILON);
+                    assert_eq!(a.same_as(b), by_parts, "{a} {b}");
+                    same += u32::from(by_parts);
+                    moved += u32::from(by_parts && !same_nodes(&a.tree, &b.tree, f64::EPSILON));
+                }
+            }
+        }
+        assert!(same > 130_000 && moved > 5_000, "{same} {moved}");
+    }
 
     /// The answers of 23.0.28 and 23.10.29.
     #[test]
