@@ -7,6 +7,8 @@
 SLOTS is a file in the long format, compressed with gzip or not; JOB is a file with one job ad that some of the slots match. --set gives all
 slots an attribute, for slots whose time is over. The slices of work of the modules take turns, each timed in processor time of this thread;
 printed are the best rate of each module, and the median ratio of neighboring slices.
+
+With --memory COUNT, SLOTS is read until COUNT ads are kept, and printed is how much the process has grown (Linux): run it for each --module.
 """
 import argparse
 import gc
@@ -37,10 +39,18 @@ def works(module, slots_text, job_text, settings):
     refusing = [slot for slot in slots if slot not in matching][:8] or matching
     expr = module.ExprTree('(Memory > 1 || Cpus > 1) && Arch == "X86_64" && OpSys == "LINUX"')
     slot, packed = slots[0], pickle.dumps(slots[:4])
-    new = repr(slot)
+    new, refers = repr(slot), module.ExprTree("Memory * 1024 + Missing")
+    twin = module.ClassAd(new)
     yield "parseAds", lambda: sum(map(len, module.parseAds(slots_text, module.Parser.Old))), len(slots_text) / 1e6, "MB"
     yield "ClassAd(text)", lambda: len(module.ClassAd(new)), len(new) / 1e6, "MB"
     yield "ad[name]", lambda: [slot["Cpus"] for _ in range(4000)][0], 4000, ""
+    yield "ad.lookup(name)", lambda: [slot.lookup("Cpus") for _ in range(1000)][0], 1000, ""
+    yield "list(ad)", lambda: [len(list(slot)) for _ in range(20)], 20 * len(slot), ""
+    yield "list(ad.items())", lambda: [len(list(slot.items())) for _ in range(4)], 4 * len(slot), ""
+    yield "list(ad.values())", lambda: [len(list(slot.values())) for _ in range(4)], 4 * len(slot), ""
+    yield "dict(ad)", lambda: [len(dict(slot)) for _ in range(4)], 4 * len(slot), ""
+    yield "ad == other", lambda: [slot == twin for _ in range(20)][0], 20, ""
+    yield "externalRefs", lambda: [slot.externalRefs(refers) for _ in range(500)][0], 500, ""
     yield "ad.eval(name)", lambda: [slot.eval("Start") for _ in range(300)][0], 300, ""
     yield "expr.eval(ad)", lambda: [expr.eval(ad) for ad in slots[:8] for _ in range(100)][0], 100 * len(slots[:8]), ""
     if matching:
@@ -50,6 +60,24 @@ def works(module, slots_text, job_text, settings):
     yield "printJson", lambda: len(slot.printJson()), len(slot.printJson()) / 1e6, "MB"
     yield "pickle.dumps", lambda: len(pickle.dumps(slots[:4])), 4, "ads"
     yield "pickle.loads", lambda: len(pickle.loads(packed)), 4, "ads"
+
+
+def memory(name, path, count):
+    """Print the growth of the process by this number of ads, behind those that are read first."""
+    module, ads = importlib.import_module(name), []
+    content = text(path)
+
+    def resident():
+        gc.collect()
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * 4096
+
+    first = list(module.parseAds(content, module.Parser.Old))
+    before = resident()
+    while len(ads) < count:
+        ads.extend(module.parseAds(content, module.Parser.Old))
+    grown = resident() - before
+    print(f"{name}: {len(ads):,} ads beside {len(first)}, {grown / 2**20:,.0f} MiB, {grown / len(ads) / 1024:.1f} KiB each")
 
 
 def seconds(work):
@@ -66,9 +94,12 @@ def main():
     parser.add_argument("--module", action="append", help="[default: classad2 and classmate.classad2]")
     parser.add_argument("--only", default="")
     parser.add_argument("--rounds", type=int, default=60)
+    parser.add_argument("--memory", type=int, metavar="COUNT")
     options = parser.parse_args()
     gc.disable()
     names = options.module or ["classad2", "classmate.classad2"]
+    if options.memory:
+        return memory(names[-1], options.slots, options.memory)
     settings = [setting.split("=", 1) for setting in options.set]
     job = text(options.job) if options.job else JOB
     rows = zip(*(works(importlib.import_module(name), text(options.slots), job, settings) for name in names))
