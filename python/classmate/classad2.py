@@ -64,6 +64,7 @@ class KeysView(abc.KeysView[str]):
     """The names of an ad."""
 
     __slots__ = ()
+    _mapping: ClassAd
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._mapping)
@@ -73,6 +74,7 @@ class ItemsView(abc.ItemsView[str, "Any"]):
     """The names and values of an ad."""
 
     __slots__ = ()
+    _mapping: ClassAd
 
     def __iter__(self) -> Iterator[tuple[str, Any]]:
         ad = self._mapping
@@ -83,6 +85,7 @@ class ValuesView(abc.ValuesView["Any"]):
     """The values of an ad."""
 
     __slots__ = ()
+    _mapping: ClassAd
 
     def __iter__(self) -> Iterator[Any]:
         ad = self._mapping
