@@ -1,7 +1,7 @@
 //! `classmate simulate --workload FILE`
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -271,11 +271,24 @@ pub(super) fn played(
 pub(super) fn sums(files: impl IntoIterator<Item = PathBuf>) -> Result<Vec<FileSum>, Failure> {
     let files: IndexSet<PathBuf> = files.into_iter().filter(|path| path.is_file()).collect();
     let sum = |path: PathBuf| {
-        let bytes = std::fs::read(&path).map_err(|error| Failure::reading(path.display(), &error))?;
-        let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let sha256 = sha256(&path).map_err(|error| Failure::reading(path.display(), &error))?;
         Ok(FileSum { path: path.display().to_string(), sha256 })
     };
     files.into_iter().map(sum).collect()
+}
+
+/// The SHA-256 of a file, read piece by piece: traces are large.
+fn sha256(path: &Path) -> io::Result<String> {
+    let (mut file, mut sum) = (BufReader::with_capacity(1 << 16, File::open(path)?), Sha256::new());
+    loop {
+        let piece = file.fill_buf()?;
+        if piece.is_empty() {
+            return Ok(sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect());
+        }
+        sum.update(piece);
+        let length = piece.len();
+        file.consume(length);
+    }
 }
 
 /// Reports the jobs that did not run, and the reasons. Jobs that still wait when the simulation is `stopped` on purpose
