@@ -9,6 +9,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use smallvec::SmallVec;
 use thiserror::Error;
 
 use crate::ad::ClassAd;
@@ -144,10 +145,10 @@ struct Collector<'m, 'a> {
     /// By name in lower case.
     names: BTreeMap<Vec<u8>, Text>,
     /// The trees of what is visited.
-    trees: Vec<Arc<Tree>>,
+    trees: SmallVec<[Arc<Tree>; 4]>,
     /// Followed references: the number of those below on the longest path; `None` while one is visited.
     seen: HashMap<VisitKey, Option<u32>>,
-    steps: Vec<VisitStep>,
+    steps: SmallVec<[VisitStep; 8]>,
     /// For each followed reference on the path, the height known so far.
     path: Vec<u32>,
 }
@@ -159,9 +160,9 @@ impl<'m, 'a> Collector<'m, 'a> {
             kind,
             root,
             names: BTreeMap::new(),
-            trees: Vec::new(),
+            trees: SmallVec::new(),
             seen: HashMap::new(),
-            steps: Vec::new(),
+            steps: SmallVec::new(),
             path: Vec::new(),
         }
     }
