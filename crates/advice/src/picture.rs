@@ -166,14 +166,31 @@ pub struct GroupUsage {
     pub allocated: f64,
     /// In use.
     pub used: f64,
+    /// In use as the negotiator counts it during the cycle: a match takes the weight of the whole partitionable slot.
+    pub counted: f64,
     /// Requested, including what is in use.
     pub requested: f64,
     /// In use beyond the quota.
     pub borrowed: f64,
-    /// Part of the quota that was not allocated to it: others may use it.
+    /// Part of the quota that is neither allocated to it nor in use: others may use it.
     pub lent: f64,
     /// Requested beyond what is in use.
     pub unmet: f64,
+    /// The group and those below it.
+    pub subtree: SubtreeUsage,
+}
+
+/// A group and those below it after the cycle, in weighted slots.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct SubtreeUsage {
+    /// Quota.
+    pub quota: f64,
+    /// The sum of the allocations.
+    pub allocated: f64,
+    /// In use.
+    pub used: f64,
+    /// Requested, including what is in use.
+    pub requested: f64,
 }
 
 /// A submitter after the cycle.
@@ -259,6 +276,14 @@ pub fn picture(snapshot: &Snapshot, outcome: &Outcome, survey: &CauseSurvey) -> 
             own.resources.add(&machine.resources);
         }
     }
+    let mut weights: HashMap<&str, f64> = HashMap::new();
+    for slot in after.iter().filter(|slot| slot.is_in_use) {
+        *weights.entry(&slot.charged).or_default() += slot.weight;
+    }
+    let mut of_groups: HashMap<String, f64> = HashMap::new();
+    for (charged, weight) in &weights {
+        *of_groups.entry(owner(charged, &groups)).or_default() += weight;
+    }
     Ok(PoolPicture {
         now: snapshot.now,
         pool_weight: outcome.statistics.pool_weight,
@@ -267,8 +292,8 @@ pub fn picture(snapshot: &Snapshot, outcome: &Outcome, survey: &CauseSurvey) -> 
         resources,
         reasons: reasons(survey),
         owners,
-        groups: groups_in_order(&outcome.groups),
-        submitters: submitters(outcome, &prepared, &after, survey),
+        groups: groups_in_order(&outcome.groups, &of_groups),
+        submitters: submitters(outcome, &prepared, &weights, survey),
         machines,
     })
 }
@@ -366,31 +391,47 @@ fn machines(
     machines
 }
 
-/// The groups, each followed by those below it.
-fn groups_in_order(groups: &[GroupSummary]) -> Vec<GroupUsage> {
+/// The groups, each followed by those below it, given what each has in use.
+fn groups_in_order(groups: &[GroupSummary], in_use: &HashMap<String, f64>) -> Vec<GroupUsage> {
     let mut below: BTreeMap<Option<&str>, Vec<&GroupSummary>> = BTreeMap::new();
     for group in groups {
         below.entry(group.parent.as_deref()).or_default().push(group);
     }
-    let mut found = Vec::with_capacity(groups.len());
+    let mut found: Vec<GroupUsage> = Vec::with_capacity(groups.len());
+    let mut parents: Vec<Option<usize>> = Vec::with_capacity(groups.len());
     let roots = below.remove(&None).unwrap_or_default();
-    let mut waiting: Vec<(usize, &GroupSummary)> = roots.into_iter().rev().map(|group| (0, group)).collect();
-    while let Some((depth, group)) = waiting.pop() {
-        let (quota, allocated, used, requested) = (group.quota, group.granted(), group.usage, group.demand);
+    let mut waiting: Vec<(Option<usize>, &GroupSummary)> = roots.into_iter().rev().map(|group| (None, group)).collect();
+    while let Some((parent, group)) = waiting.pop() {
+        let (quota, allocated, requested) = (group.quota, group.granted(), group.demand);
+        let used = in_use.get(&group.name).copied().unwrap_or(0.0);
         let positive = |amount: f64| amount.max(0.0);
+        let at = found.len();
+        parents.push(parent);
         found.push(GroupUsage {
             name: group.name.clone(),
-            depth,
+            depth: parent.map_or(0, |parent| found[parent].depth + 1),
             quota,
             allocated,
             used,
+            counted: group.usage,
             requested,
             borrowed: positive(used - quota),
-            lent: positive(quota - allocated),
+            lent: positive(quota - allocated.max(used)),
             unmet: positive(requested - used),
+            subtree: SubtreeUsage { quota: group.subtree_quota, allocated, used, requested },
         });
         let children = below.remove(&Some(group.name.as_str())).unwrap_or_default();
-        waiting.extend(children.into_iter().rev().map(|group| (depth + 1, group)));
+        waiting.extend(children.into_iter().rev().map(|group| (Some(at), group)));
+    }
+    // Those below come after the group: from the end, each adds its sums to the one above it.
+    for at in (0..found.len()).rev() {
+        let own = found[at].subtree;
+        if let Some(parent) = parents[at] {
+            let above = &mut found[parent].subtree;
+            above.allocated += own.allocated;
+            above.used += own.used;
+            above.requested += own.requested;
+        }
     }
     found
 }
@@ -398,13 +439,9 @@ fn groups_in_order(groups: &[GroupSummary]) -> Vec<GroupUsage> {
 fn submitters(
     outcome: &Outcome,
     prepared: &PreparedPool<'_>,
-    after: &[SlotUse],
+    weights: &HashMap<&str, f64>,
     survey: &CauseSurvey,
 ) -> Vec<SubmitterUsage> {
-    let mut weights: HashMap<&str, f64> = HashMap::new();
-    for slot in after.iter().filter(|slot| slot.is_in_use) {
-        *weights.entry(&slot.charged).or_default() += slot.weight;
-    }
     let mut groups: HashMap<&str, Option<&str>> = HashMap::new();
     for visit in &outcome.negotiations {
         groups.entry(&visit.submitter).or_insert(visit.group.as_deref());

@@ -80,6 +80,8 @@ fn the_page_tells_groups_submitters_spins_slots_reasons_and_the_audit() {
     assert!(page.contains("physics.hep</strong> quota "), "{page}");
     // Hand calculation: `GROUP_QUOTA_chemistry` is 10 of a pool of 30, and its user requests 12.
     assert!(page.contains("chemistry: quota 10, allocated 10, in use 10, requested 12"));
+    // `GROUP_QUOTA_physics` is 20, all of it for the groups below: 4 jobs of 4 and 16 of 25 run.
+    assert!(page.contains("physics with its subgroups: quota 20, allocated 20, in use 20, requested 29"));
     assert!(!page.contains("http") && !page.contains("src="), "something is fetched");
 }
 
@@ -184,11 +186,25 @@ fn the_numbers_of_the_page_are_those_of_json() {
         for group in own["groups"].as_array().unwrap() {
             let all = cycle["groups"].as_array().unwrap();
             let other = all.iter().find(|other| other["name"] == group["name"]).unwrap();
+            // All slots are static: what the negotiator counts is in use after the cycle.
             assert_eq!((&group["quota"], &group["used"]), (&other["quota"], &other["usage"]));
+            assert_eq!((&group["counted"], &group["subtree"]["quota"]), (&other["usage"], &other["subtree_quota"]));
             let number = |of: &Value, name: &str| of[name].as_f64().unwrap();
             assert_eq!(number(group, "borrowed"), (number(group, "used") - number(group, "quota")).max(0.0));
             assert_eq!(number(group, "unmet"), (number(other, "demand") - number(group, "used")).max(0.0));
-            assert_eq!(number(group, "lent"), (number(group, "quota") - number(group, "allocated")).max(0.0));
+            let kept = number(group, "allocated").max(number(group, "used"));
+            assert_eq!(number(group, "lent"), (number(group, "quota") - kept).max(0.0));
+            // The sums over the group and those below it, by name; the root has them all.
+            let name = group["name"].as_str().unwrap();
+            let is_below = |one: &&Value| {
+                let other = one["name"].as_str().unwrap();
+                name == "<none>" || other == name || other.starts_with(&format!("{name}."))
+            };
+            for amount in ["allocated", "used", "requested"] {
+                let all = own["groups"].as_array().unwrap().iter().filter(is_below);
+                let sum = all.map(|one| number(one, amount)).sum::<f64>();
+                assert_eq!(number(&group["subtree"], amount), sum, "{pool} {name} {amount}");
+            }
         }
     }
 }
@@ -224,6 +240,38 @@ fn waste_is_what_no_waiting_job_can_use() {
     );
     // One core beside 1024 MiB, less than the 2048 that the job needs.
     assert_eq!((&machine(1)["state"], &machine(1)["cores"]["wasted"]), (&"unclaimed".into(), &1.0.into()));
+}
+
+#[test]
+fn a_match_counts_with_the_whole_partitionable_slot_but_uses_a_part_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let slot = |machine: &str| {
+        format!(
+            "[ Name = \"slot1@{machine}\"; Machine = \"{machine}\"; MyType = \"Machine\"; State = \"Unclaimed\"; \
+             PartitionableSlot = true; SlotWeight = Cpus; Cpus = 8; Memory = 8192; Requirements = true ]\n"
+        )
+    };
+    let job = |at: u32| {
+        format!(
+            "[ ClusterId = 1; ProcId = {at}; JobStatus = 1; User = \"ada@x\"; AccountingGroup = \"a.ada\"; AcctGroup = \"a\"; \
+             RequestCpus = 1; RequestMemory = 1; Requirements = true ]\n"
+        )
+    };
+    let config = "GROUP_NAMES = a, b\nGROUP_QUOTA_a = 10\nGROUP_QUOTA_b = 6\n";
+    std::fs::write(folder.path().join("slots.ads"), slot("x") + &slot("y") + &slot("z")).unwrap();
+    std::fs::write(folder.path().join("jobs.ads"), (0..12).map(job).collect::<String>()).unwrap();
+    std::fs::write(folder.path().join("config"), config).unwrap();
+    let pool = folder.path().to_str().unwrap();
+    let group = json(&["report", pool])["groups"][1].clone();
+    // Of the quota of 10, the first match takes 8, and 2 are left, for which HTCondor gives one more slot in another pie
+    // spin. In use are two cores, and 10 jobs wait.
+    let expected = [("quota", 10.0), ("used", 2.0), ("counted", 16.0), ("requested", 12.0), ("unmet", 10.0)];
+    for (name, amount) in expected {
+        assert_eq!(group[name].as_f64(), Some(amount), "{name}: {group}");
+    }
+    let page = report(pool);
+    assert!(page.contains("a: quota 10, allocated 10, in use 2 (16 counted), requested 12"), "{page}");
+    assert!(page.contains("the weight of the whole partitionable slot"));
 }
 
 #[test]
@@ -302,6 +350,8 @@ fn the_page_of_a_change_has_both_pools_and_the_reasons() {
         assert!(page.contains(&format!("<li>{}</li>", line.as_str().unwrap())), "{line}");
     }
     assert!(page.contains("<strong>chemistry</strong>: quota 10 → 5, "));
+    let policies = ["whatif", "examples/slurm", "--policy-before", "condor", "--policy", "slurm"];
+    assert!(what_if(&policies, "html").contains("<li><code>policy: condor → slurm</code></li>"));
     // Several cycles are not a page.
     let output = Command::new(env!("CARGO_BIN_EXE_classmate"))
         .args(QUOTA)

@@ -66,6 +66,13 @@ impl PolicyArguments {
         self.policy == PolicyName::Condor
     }
 
+    /// The change from another policy in words, if this is not the same one.
+    pub(super) fn changed_from(&self, before: PolicyName) -> Option<String> {
+        let name = |policy: PolicyName| policy.to_possible_value().map(|value| value.get_name().to_owned());
+        let (before, after) = (name(before)?, name(self.policy)?);
+        (before != after).then(|| format!("policy: {before} → {after}"))
+    }
+
     /// Fails if an option is given that neither this policy nor the `other`, which is compared with it, reads.
     pub(super) fn check(&self, other: Option<PolicyName>) -> Result<(), Failure> {
         let unread = |name: PolicyName| self.policy != name && other != Some(name);

@@ -364,6 +364,7 @@ fn seen(snapshot: &Snapshot, arguments: &WhatifArguments) -> Result<Option<PoolP
 fn changes(arguments: &WhatifArguments) -> Vec<String> {
     let mut words = Vec::new();
     words.extend(arguments.files.config.as_ref().map(|path| format!("configuration: {}", path.display())));
+    words.extend(arguments.policy_before.and_then(|before| arguments.policy.changed_from(before)));
     words.extend(arguments.set.iter().cloned());
     for (what, pairs) in [("jobs", &arguments.set_job), ("slots", &arguments.set_slot)] {
         words.extend(pairs.chunks_exact(2).map(|pair| format!("{what} with {}: {}", pair[0], pair[1])));

@@ -29,7 +29,7 @@ pub fn page(
     page.contents();
     if !(before.groups.is_empty() && after.groups.is_empty()) {
         page.part("groups", "Groups");
-        reasons(&mut page, found);
+        reasons(&mut page, (before, after), found);
         let width = widest(before.groups.iter().chain(&after.groups));
         page.markup(&side(&groups(&before.groups, width), &groups(&after.groups, width)));
     }
@@ -104,17 +104,20 @@ fn tiles(page: &mut Page, (before, after): (&PoolPicture, &PoolPicture), found: 
 }
 
 /// The groups that changed, and the lines of their derivations that differ.
-fn reasons(page: &mut Page, found: &Difference) {
+fn reasons(page: &mut Page, (before, after): (&PoolPicture, &PoolPicture), found: &Difference) {
     if found.groups.is_empty() {
         page.paragraph("No group changed.");
         return;
     }
-    let mut text = String::from("<div data-filter=\"changed groups\">\n");
+    let [used_before, used_after]: [BTreeMap<&str, f64>; 2] =
+        [before, after].map(|picture| picture.groups.iter().map(|one| (one.name.as_str(), one.used)).collect());
+    let used = |of: &BTreeMap<&str, f64>, name: &str| of.get(name).copied().unwrap_or(0.0);
+    let mut text = String::from("<div class=\"tall\" data-filter=\"changed groups\">\n");
     for Delta { name, before, after } in &found.groups {
         let figures = [
             ("quota", before.quota, after.quota),
             ("allocated", before.allocated, after.allocated),
-            ("in use", before.usage, after.usage),
+            ("in use", used(&used_before, name), used(&used_after, name)),
         ];
         let figures = figures.map(|(what, before, after)| format!("{what} {}", arrow(&slots(before), &slots(after))));
         let _ = write!(

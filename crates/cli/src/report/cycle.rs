@@ -9,7 +9,9 @@ use super::page::{Page, PageColumn, escaped};
 use super::{counted, gigabytes};
 use classmate_advice::internal::autoclusters::{Audit, Significance};
 use classmate_advice::internal::explain::cycle::reasons::CommonCause;
-use classmate_advice::internal::picture::{Amounts, GroupUsage, Machine, OwnerUsage, PoolPicture, SubmitterUsage};
+use classmate_advice::internal::picture::{
+    Amounts, GroupUsage, Machine, OwnerUsage, PoolPicture, SubmitterUsage, SubtreeUsage,
+};
 use classmate_advice::internal::whatif::kind::{SlotKind, kinds};
 use classmate_pool::internal::quota::derivation::slots;
 use classmate_pool::{Outcome, Snapshot};
@@ -191,6 +193,7 @@ fn machines(page: &mut Page, picture: &PoolPicture, by_submitter: bool) {
         ("of", |one| gigabytes(one.resources.memory.total)),
         ("wasted", |one| gigabytes(one.resources.memory.wasted)),
     ];
+    page.markup("<div class=\"tall\">\n");
     page.columns(&format!("by {by} and state"), &columns, &picture.owners);
     if gpus {
         let columns: [PageColumn<OwnerUsage>; 5] = [
@@ -202,6 +205,7 @@ fn machines(page: &mut Page, picture: &PoolPicture, by_submitter: bool) {
         ];
         page.columns("GPUs", &columns, picture.owners.iter().filter(|one| one.resources.gpus.total > 0.0));
     }
+    page.markup("</div>\n");
 }
 
 /// The square of a machine.
@@ -248,45 +252,87 @@ const REQUESTED: &str = "border-right:3px dotted var(--c1)";
 
 /// The largest amount of groups, which is the width of the bars.
 pub(super) fn widest<'g>(groups: impl IntoIterator<Item = &'g GroupUsage>) -> f64 {
-    let amounts = groups.into_iter().flat_map(|one| [one.quota, one.allocated, one.used, one.requested]);
+    let amounts = groups.into_iter().flat_map(|one| {
+        let subtree = shown_subtree(one).unwrap_or_default();
+        let own = [one.quota, one.allocated, one.used, one.counted, one.requested];
+        own.into_iter().chain([subtree.quota, subtree.allocated, subtree.used, subtree.requested])
+    });
     amounts.fold(1e-9, f64::max)
+}
+
+/// The sums of a group that has others below it; those of the root are the numbers of the whole pool.
+fn shown_subtree(group: &GroupUsage) -> Option<SubtreeUsage> {
+    let subtree = group.subtree;
+    let own =
+        SubtreeUsage { quota: group.quota, allocated: group.allocated, used: group.used, requested: group.requested };
+    (group.depth > 0 && subtree != own).then_some(subtree)
+}
+
+/// Amounts as a bar: `counted` is what the negotiator counts as in use during the cycle.
+fn bar(text: &mut String, label: &str, amounts: SubtreeUsage, counted: f64, widest: f64) {
+    let _ = write!(text, "<div class=\"bar\" role=\"img\" aria-label=\"{label}\">");
+    let SubtreeUsage { quota, allocated, used, requested } = amounts;
+    strip(text, counted / widest, "background:var(--line)");
+    strip(text, allocated / widest, "background:var(--c0);opacity:.35");
+    strip(text, used / widest, "background:var(--c4)");
+    strip(text, used.min(quota) / widest, "background:var(--c0)");
+    line(text, quota / widest, QUOTA);
+    line(text, requested / widest, REQUESTED);
+    text.push_str("</div>");
+}
+
+/// Amounts of a group in words.
+fn group_facts(amounts: SubtreeUsage, counted: f64) -> String {
+    let SubtreeUsage { quota, allocated, used, requested } = amounts;
+    // Sums of the same weights in another order differ in the last digits.
+    let counted = if counted > used + 1e-6 { format!(" ({} counted)", slots(counted)) } else { String::new() };
+    let (quota, allocated, used, requested) = (slots(quota), slots(allocated), slots(used), slots(requested));
+    format!("quota {quota}, allocated {allocated}, in use {used}{counted}, requested {requested}")
 }
 
 pub(super) fn groups(groups: &[GroupUsage], widest: f64) -> String {
     let mut text = String::from(
-        "<div class=\"plots\"><figure data-filter=\"groups\">\n<figcaption>Quota, allocation, usage and requests, in weighted \
+        "<div class=\"plots\"><figure class=\"tall\" data-filter=\"groups\">\n<figcaption>Quota, allocation, usage and requests, in weighted \
          slots</figcaption>\n<ul class=\"legend\">",
     );
     key(&mut text, "background:var(--c0)", "in use after the cycle");
     key(&mut text, "background:var(--c4)", "of that borrowed: beyond the quota");
     key(&mut text, "background:var(--c0);opacity:.35", "allocated");
+    if groups.iter().any(|group| group.counted > group.used + 1e-6) {
+        key(&mut text, "background:var(--line)", "counted during the cycle");
+    }
     key(&mut text, QUOTA, "quota");
     key(&mut text, REQUESTED, "requested");
     text.push_str("</ul>\n");
-    for group in groups {
-        let facts = format!(
-            "quota {}, allocated {}, in use {}, requested {}",
-            slots(group.quota),
-            slots(group.allocated),
-            slots(group.used),
-            slots(group.requested)
+    if groups.iter().any(|group| group.counted > group.used + 1e-6) {
+        text.push_str(
+            "<p>Counted: during the cycle, a match counts with the weight of the whole partitionable slot, and so uses up quotas \
+             faster than its job does.</p>\n",
         );
+    }
+    for group in groups {
+        let GroupUsage { quota, allocated, used, counted, requested, .. } = *group;
+        let own = SubtreeUsage { quota, allocated, used, requested };
         let more = [("borrowed", group.borrowed), ("lent", group.lent), ("unmet", group.unmet)];
         let more = more.into_iter().filter(|(_, amount)| *amount > 0.0);
         let more: Vec<String> = more.map(|(word, amount)| format!("{word} {}", slots(amount))).collect();
         let more = more.join(", ");
-        let (name, facts, indent) = (escaped(&group.name), escaped(&facts), group.depth.min(8));
+        let (name, facts, indent) = (escaped(&group.name), group_facts(own, counted), group.depth.min(8));
         let _ = write!(
             text,
             "<div class=\"group\"><p class=\"facts\" style=\"padding-left:{indent}rem\"><strong>{name}</strong> {facts}<em> \
-             {more}</em></p><div class=\"bar\" role=\"img\" aria-label=\"{name}: {facts}\">"
+             {more}</em></p>"
         );
-        strip(&mut text, group.allocated / widest, "background:var(--c0);opacity:.35");
-        strip(&mut text, group.used / widest, "background:var(--c4)");
-        strip(&mut text, (group.used - group.borrowed) / widest, "background:var(--c0)");
-        line(&mut text, group.quota / widest, QUOTA);
-        line(&mut text, group.requested / widest, REQUESTED);
-        text.push_str("</div></div>\n");
+        bar(&mut text, &format!("{name}: {facts}"), own, counted, widest);
+        if let Some(subtree) = shown_subtree(group) {
+            let facts = group_facts(subtree, 0.0);
+            let _ = write!(
+                text,
+                "<p class=\"facts\" style=\"padding-left:{indent}rem\">{name} with its subgroups: {facts}</p>"
+            );
+            bar(&mut text, &format!("{name} with its subgroups: {facts}"), subtree, 0.0, widest);
+        }
+        text.push_str("</div>\n");
     }
     text.push_str("</figure></div>\n");
     text
@@ -299,7 +345,7 @@ fn submitters(page: &mut Page, picture: &PoolPicture) {
     let percent = |fraction: f64| format!("{:.1}%", fraction * 100.0);
     let row = |(at, one): (usize, &SubmitterUsage)| {
         let line_of = &one.summary;
-        let mut bar = String::from("<div class=\"bar\" style=\"width:7rem\">");
+        let mut bar = format!("<div class=\"bar\" data-v=\"{}\" style=\"width:7rem\">", one.pool_share);
         strip(&mut bar, one.pool_share / most, "background:var(--c2)");
         if let Some(entitled) = one.entitled {
             line(&mut bar, entitled / most, QUOTA);
@@ -389,7 +435,7 @@ fn explanations(page: &mut Page, picture: &PoolPicture, asked: &str) {
         return;
     }
     page.part("explanations", "Explanations");
-    let mut text = String::from("<div data-filter=\"explanations\">\n");
+    let mut text = String::from("<div class=\"tall\" data-filter=\"explanations\">\n");
     for (at, one) in picture.submitters.iter().take(MAX_SUBMITTERS).enumerate() {
         let name = &one.summary.submitter;
         let _ = write!(

@@ -1,12 +1,13 @@
 (function () {
   function key(cell) {
-    var text = cell.getAttribute("data-v") || cell.textContent;
+    var bar = cell.querySelector("[data-v]");
+    var text = bar ? bar.getAttribute("data-v") : cell.textContent;
     var number = parseFloat(text);
     return isNaN(number) ? [1, text.toLowerCase()] : [0, number];
   }
   function order(a, b) {
     if (a[0] !== b[0]) { return a[0] - b[0]; }
-    return a[0] === 0 ? a[1] - b[1] : a[1].localeCompare(b[1]);
+    return a[0] === 0 ? a[1] - b[1] : a[1].localeCompare(b[1], undefined, { numeric: true });
   }
   document.querySelectorAll("table").forEach(function (table) {
     var body = table.tBodies[0];
