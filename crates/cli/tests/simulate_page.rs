@@ -4,6 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde_json::Value;
+
 /// An element of a page.
 #[derive(Debug, Default)]
 struct Element {
@@ -216,6 +218,132 @@ fn every_plot_has_title_axes_units_and_legend() {
             let own = if path.ends_with("compared.html") { "condor" } else { "group1.user1@trace" };
             let known = [own, "group1", "condor", "slurm", "dirac", "group1.user1@trace"];
             assert!(names.iter().any(|name| known.contains(name)), "{names:?}");
+        }
+    }
+}
+
+/// The cells of the table whose caption begins with this, row by row.
+fn cells(page: &Element, caption: &str) -> Vec<Vec<String>> {
+    let tables = page.every("table");
+    let table = tables.into_iter().find(|table| table.only("caption").text.starts_with(caption)).unwrap();
+    let cells = |row: &&Element| row.children.iter().map(|cell| cell.text.clone()).collect();
+    table.only("tbody").every("tr").iter().map(cells).collect()
+}
+
+/// A duration as pages show it: its two largest units, without those that are 0.
+fn duration(seconds: &Value) -> String {
+    let seconds = seconds.as_f64().unwrap();
+    let sign = if seconds.round() < 0.0 { "-" } else { "" };
+    let whole = seconds.abs().round() as u64;
+    let units = [("d", whole / 86_400), ("h", whole / 3600 % 24), ("m", whole / 60 % 60), ("s", whole % 60)];
+    let Some(first) = units.iter().position(|(_, amount)| *amount > 0) else { return "0s".to_owned() };
+    let shown: Vec<String> = units[first..]
+        .iter()
+        .take(2)
+        .filter(|(_, amount)| *amount > 0)
+        .map(|(unit, amount)| format!("{amount}{unit}"))
+        .collect();
+    format!("{sign}{}", shown.join(" "))
+}
+
+fn percent(fraction: &Value) -> String {
+    fraction.as_f64().map_or("-".to_owned(), |fraction| format!("{:.1}%", fraction * 100.0))
+}
+
+fn contended(of: &Value) -> String {
+    let number = |name: &str| of[name].as_f64().map(|part| format!("{:.1}", part * 100.0));
+    number("share").map_or("-".to_owned(), |share| format!("{share} of {}%", number("due").unwrap()))
+}
+
+/// A value of a measure, given its unit.
+fn measure(unit: &Value, value: &Value) -> String {
+    let number = value.as_f64().unwrap();
+    match unit.as_str().unwrap() {
+        "seconds" => duration(value),
+        "fraction" => format!("{:.1}", number * 100.0),
+        "ratio" => format!("{number:.3}"),
+        _ => format!("{number:.0}"),
+    }
+}
+
+fn list<'v>(of: &'v Value, name: &str) -> &'v Vec<Value> {
+    of[name].as_array().unwrap()
+}
+
+#[test]
+fn the_numbers_of_the_pages_are_those_of_json() {
+    let (folder, pages) = runs();
+    let read = |path: &Path| dom(&std::fs::read_to_string(path).unwrap());
+    // A run.
+    let (page, own) = (read(&pages[0]), std::fs::read(folder.path().join("condor/run.json")).unwrap());
+    let own: Value = serde_json::from_slice(&own).unwrap();
+    assert!(page.text.contains(&format!("utilization {}, ", percent(&own["utilisation"]))));
+    for (caption, kind) in [("Groups", "groups"), ("Submitters", "submitters")] {
+        let rows = cells(&page, caption);
+        assert_eq!(rows.len(), list(&own, kind).len());
+        for row in rows {
+            let one = list(&own, kind).iter().find(|one| one["name"] == row[0].as_str()).unwrap();
+            let (wait, longest) = (&one["wait"], duration(&one["longest_wait"]));
+            let counts = [&one["jobs"], &one["completed"]].map(Value::to_string);
+            assert_eq!(row[1..3], counts);
+            assert_eq!(row[3..6], [percent(&one["share"]), percent(&one["due"]), contended(&one["contended"])]);
+            assert_eq!(
+                row[6..10],
+                [duration(&wait["mean"]), duration(&wait["median"]), duration(&wait["p95"]), longest]
+            );
+            assert_eq!(row[10], format!("{:.2}", one["slowdown"]["mean"].as_f64().unwrap()));
+        }
+    }
+    // A comparison.
+    let directories = ["condor", "slurm", "dirac"].map(|name| folder.path().join(name).display().to_string());
+    let paths = directories.each_ref().map(String::as_str);
+    let (page, own) = (read(&pages[3]), classmate(&[&["compare"], &paths[..], &["--format", "json"]].concat()));
+    let own: Value = serde_json::from_slice(&own).unwrap();
+    let rows = cells(&page, "All jobs");
+    assert_eq!(rows.len(), list(&own, "measures").len());
+    for (row, one) in rows.iter().zip(list(&own, "measures")) {
+        assert!(row[0].starts_with(one["name"].as_str().unwrap()));
+        let values: Vec<String> = list(one, "values").iter().map(|value| measure(&one["unit"], value)).collect();
+        assert_eq!(row[1..], values, "{}", row[0]);
+    }
+    for (caption, kind) in [("Groups", "groups"), ("Submitters", "submitters")] {
+        let rows = cells(&page, caption);
+        assert_eq!(rows.len(), list(&own, kind).len());
+        for (row, one) in rows.iter().zip(list(&own, kind)) {
+            assert_eq!(row[0], one["name"].as_str().unwrap());
+            let shares = list(one, "share").iter().map(percent);
+            let values = shares.chain(list(one, "contended").iter().map(contended));
+            let values: Vec<String> = values.chain(list(one, "wait_mean").iter().map(duration)).collect();
+            assert_eq!(row[1..], values, "{}", row[0]);
+        }
+    }
+    // An experiment.
+    let output = folder.path().join("experiment");
+    let arguments = ["experiment", "examples/simulate/experiment.toml", "--output", output.to_str().unwrap()];
+    let own: Value = serde_json::from_slice(&classmate(&[&arguments[..], &["--format", "json"]].concat())).unwrap();
+    let page = read(&output.join("index.html"));
+    let means = cells(&page, "Means over the seeds");
+    let differences = cells(&page, "Differences from condor");
+    assert_eq!((means.len(), differences.len()), (6, 4));
+    for variant in list(&own, "variants") {
+        let name = [&variant["policy"], &variant["setting"]].map(|name| name.as_str().unwrap().to_owned());
+        let of = |rows: &[Vec<String>]| rows.iter().find(|row| row[..2] == name).map(|row| row[2..].to_vec());
+        let shown =
+            |unit: &Value, of: &Value| format!("{} ±{}", measure(unit, &of["mean"]), measure(unit, &of["half_width"]));
+        let values: Vec<String> = list(variant, "measures").iter().map(|one| shown(&one["unit"], one)).collect();
+        assert_eq!(of(&means).unwrap(), values, "{name:?}");
+        let Some(row) = of(&differences) else {
+            assert_eq!(name[0], "condor");
+            continue;
+        };
+        for (cell, one) in row.iter().zip(list(variant, "measures")) {
+            let (difference, text) = (&one["difference"], cell.trim_end_matches(['*', ' ']));
+            let [mean, half] = ["mean", "half_width"].map(|part| difference[part].as_f64().unwrap());
+            assert_eq!(cell.ends_with('*'), mean.abs() > half, "{name:?} {cell}");
+            // A difference that rounds to 0 does not have a sign.
+            let expected = shown(&one["unit"], difference);
+            let is_zero = expected.split(' ').next().unwrap().bytes().all(|byte| b"-0.s".contains(&byte));
+            assert_eq!(text, if is_zero { expected.trim_start_matches('-') } else { &expected }, "{name:?}");
         }
     }
 }

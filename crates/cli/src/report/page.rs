@@ -89,6 +89,15 @@ impl Page {
         self.push(format_args!("<p>{}</p>\n", escaped(text)));
     }
 
+    /// Terms with their meanings.
+    pub fn definitions(&mut self, terms: &[(&str, &str)]) {
+        self.push(format_args!("<dl>\n"));
+        for (term, meaning) in terms {
+            self.push(format_args!("<dt>{}</dt><dd>{}</dd>\n", escaped(term), escaped(meaning)));
+        }
+        self.push(format_args!("</dl>\n"));
+    }
+
     /// A table; of each row the first field is its name, the others are numbers. It is as wide as the page allows, and scrolls
     /// by itself beyond that.
     pub fn table(&mut self, caption: &str, headings: &[&str], rows: &[Vec<String>]) {

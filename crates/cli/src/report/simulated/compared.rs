@@ -40,6 +40,21 @@ pub fn write(out: &mut impl Screen, found: &Comparison, color: Color) -> io::Res
 /// The meaning of shares under contention.
 pub(super) const CONTENDED: &str = "contended: fraction of all cores in use, and the entitled one, while its jobs waited and no cycle could start them";
 
+/// The meanings of measures, for pages.
+pub(super) const MEANINGS: [(&str, &str); 5] = [
+    ("contended time", "fraction of the simulated time in which jobs waited that no cycle could start"),
+    (
+        "distance from entitlement",
+        "fraction of the pool that users with waiting jobs lacked to their entitled shares; its mean over the contended time",
+    ),
+    ("slowdown", "bounded slowdown: time from submission to end, divided by the run time (at least 10 s)"),
+    (
+        "Gini of slowdowns",
+        "0 if the jobs of all users are slowed down alike, towards 1 if those of one user are slowed down most",
+    ),
+    ("Jain's index", "evenness of the core-seconds used in the whole run: 1 if all users used the same"),
+];
+
 fn drawn(out: &mut impl Screen, headings: &[&str], rows: Vec<Vec<String>>, color: Color) -> io::Result<()> {
     let mut table = Table::new(headings, &(1..headings.len()).collect::<Vec<_>>());
     for row in rows {

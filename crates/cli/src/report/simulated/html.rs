@@ -34,6 +34,8 @@ pub fn run(run: &SimulationRun) -> String {
         lines(&mut page, "Groups", &run.simulated.groups);
     }
     lines(&mut page, "Submitters", &run.simulated.submitters);
+    page.paragraph(compared::CONTENDED);
+    page.definitions(&compared::MEANINGS);
     provenance(&mut page, [run]);
     page.finish()
 }
@@ -58,6 +60,7 @@ pub fn experiment(found: &Experiment) -> String {
         let caption = format!("Differences from {baseline}, seed by seed; * the interval does not contain 0");
         table(&mut page, &caption, experiment::rows_against(found, &names));
     }
+    page.definitions(&compared::MEANINGS);
     page.heading("Provenance");
     page.paragraph(&provenance_line(&found.provenance));
     page.finish()
@@ -115,6 +118,7 @@ pub fn comparison(runs: &[(String, SimulationRun)]) -> String {
     page.heading("Summary");
     let headings: Vec<&str> = std::iter::once("").chain(found.runs.iter().map(String::as_str)).collect();
     page.table("All jobs", &headings, &compared::measures(&found));
+    page.definitions(&compared::MEANINGS);
     page.heading("Over time");
     let named: Vec<Named<'_>> = runs.iter().map(|(name, run)| (name.as_str(), run)).collect();
     let mut figures = vec![plots::utilisation(&named), plots::queue(&named), plots::waits(&named)];
