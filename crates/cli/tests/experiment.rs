@@ -91,6 +91,8 @@ fn an_experiment_that_was_killed_goes_on_to_the_same_result() {
     std::fs::write(points.join("condor~usual~1.json"), "{\"workload\": ").unwrap();
     let resumed = run(folder.path(), &["--output", "killed", "--jobs", "3"]);
     assert_eq!(resumed.stdout, whole.stdout);
+    let shown = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(shown(&resumed), "warning: runs that are not complete in `killed/points` are made again\n");
     let mut found = files(&folder.path().join("killed"));
     found.retain(|name, _| !name.ends_with(".partial"));
     assert_eq!(found, expected);
@@ -100,6 +102,8 @@ fn an_experiment_that_was_killed_goes_on_to_the_same_result() {
     std::fs::write(folder.path().join("trace.swf"), shorter).unwrap();
     let other = run(folder.path(), &["--output", "killed", "--jobs", "2"]);
     assert_ne!(other.stdout, whole.stdout);
+    let expected = "warning: runs of another version, command or file in `killed/points` are made again\n";
+    assert!(shown(&other).starts_with(expected), "{}", shown(&other));
 }
 
 #[test]
@@ -148,7 +152,7 @@ fn mistakes_in_the_file_are_named() {
             "does not have the option `--slot`, in the run condor/default",
         ),
         ("[simulate]\nworkload = \"trace.swf\"\nslots = 0", "in the run condor/default"),
-        ("[simulate]\nslots = 1", "required arguments were not provided"),
+        ("[simulate]\nslots = 1", "required arguments were not provided: --workload <FILE>, in the run condor/default"),
         ("[simulate]\nreport = \"x\"", "`simulate.report` cannot be set in an experiment"),
         ("[policies.mine]\nslots = 1", "`policies.mine` does not name its policy"),
         ("[settings.'a/b']", "`settings.a/b` is not a name of letters"),

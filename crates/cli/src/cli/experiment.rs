@@ -327,6 +327,14 @@ fn one_run(point: &PlannedRun, directory: Option<&Path>, watch: &Watch<'_>, stre
         report_faults(&run, &mut notes);
         return Ok((run, notes));
     }
+    if let Some((path, directory)) = path.as_ref().zip(directory).filter(|(path, _)| path.exists()) {
+        let kind = if fs::read(path).is_ok_and(|text| serde_json::from_slice::<SimulationRun>(&text).is_ok()) {
+            "of another version, command or file"
+        } else {
+            "that are not complete"
+        };
+        notes.warn(format!("runs {kind} in `{}` are made again", directory.display()));
+    }
     let Played { run, .. } = point.arguments.played(point.command.clone(), watch, streams, &mut notes)?;
     if let Some(path) = path {
         atomic(&path, |out| write_json(out, &run))?;
@@ -540,8 +548,10 @@ pub(super) fn simulation(
 /// The arguments of `classmate simulate`.
 fn parsed(command: &[String]) -> Result<PointArguments, String> {
     PointArguments::try_parse_from(&command[1..]).map_err(|error| {
+        // The message, and the arguments that it lists below.
         let text = error.to_string();
-        text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
+        let lines = text.lines().take_while(|line| !line.is_empty()).map(str::trim);
+        lines.collect::<Vec<_>>().join(" ").trim_start_matches("error: ").to_owned()
     })
 }
 
@@ -553,7 +563,8 @@ fn argument(name: &str, value: &Value, directory: &Path) -> Result<Vec<String>, 
     }
     let value = match value {
         Value::String(path) if is_path(name) && path != "-" => {
-            Value::String(directory.join(path).display().to_string())
+            let path: PathBuf = directory.join(path).components().collect();
+            Value::String(path.display().to_string())
         }
         other => other.clone(),
     };
