@@ -66,19 +66,7 @@ fn a_large_request_starves_while_small_ones_accept_surplus() {
     let config = "GROUP_NAMES = multi, single\nGROUP_QUOTA_multi = 16\nGROUP_QUOTA_single = 16\nGROUP_ACCEPT_SURPLUS = True\n\
                   NEGOTIATOR_INTERVAL = 60\n";
     let single: String = jobs(1, 2000, "single", 1);
-    let running: String = (0..32)
-        .map(|at| {
-            format!(
-                "[ Name = \"slot1_{at}@m{}\"; Machine = \"m{}\"; MyType = \"Machine\"; State = \"Claimed\"; DynamicSlot = true; \
-                 SlotType = \"Dynamic\"; SlotWeight = Cpus; Cpus = 1; Memory = 1; RemoteUser = \"single.u9@x\"; \
-                 AccountingGroup = \"single.u9@x\"; EnteredCurrentState = {}; Requirements = true ]\n",
-                at / 8,
-                at / 8,
-                3000 - 60 * (at % 8)
-            )
-        })
-        .collect();
-    let slots = slots(4, 0) + &running;
+    let slots = slots(4, 0) + &claimed("single.u9@x");
     let more = [&["--goal", "multi >= 90% of quota", "--now", "3100"][..], &RUN].concat();
     let (folder, output) = advise(&slots, &(single + &jobs(2, 40, "multi", 8)), config, &more);
     let found = json(&output);
@@ -111,6 +99,88 @@ fn a_large_request_starves_while_small_ones_accept_surplus() {
         let multi = last.iter().find(|line| line["submitter"] == "multi.u2@x").unwrap();
         assert_eq!(multi["running"], expected, "{config}");
     }
+}
+
+/// The slots that jobs of one core of a submitter use: 32 on four machines, which end one after another.
+fn claimed(submitter: &str) -> String {
+    let slot = |at: u32| {
+        format!(
+            "[ Name = \"slot1_{at}@m{0}\"; Machine = \"m{0}\"; MyType = \"Machine\"; State = \"Claimed\"; DynamicSlot = true; \
+             SlotType = \"Dynamic\"; SlotWeight = Cpus; Cpus = 1; Memory = 1; RemoteUser = \"{submitter}\"; \
+             AccountingGroup = \"{submitter}\"; EnteredCurrentState = {1}; Requirements = true ]\n",
+            at / 8,
+            3000 - 60 * (at % 8)
+        )
+    };
+    (0..32).map(slot).collect()
+}
+
+#[test]
+fn a_group_above_the_others_does_not_accept_surplus() {
+    // As above, but the small jobs are those of two subgroups. Each may use what the other leaves: only the group above
+    // them must not take what `multi` leaves. Refusing surplus in one of them gives it to the other.
+    let config = "GROUP_NAMES = multi, site, site.a, site.b\nGROUP_QUOTA_multi = 16\nGROUP_QUOTA_site = 16\nGROUP_QUOTA_site.a = 8\n\
+                  GROUP_QUOTA_site.b = 8\nGROUP_ACCEPT_SURPLUS = True\nNEGOTIATOR_INTERVAL = 60\n";
+    let queue = jobs(1, 2000, "site.a", 1) + &jobs(3, 2000, "site.b", 1) + &jobs(2, 40, "multi", 8);
+    let more = [&["--goal", "multi >= 90% of quota", "--now", "3100"][..], &RUN].concat();
+    let (_folder, output) = advise(&(slots(4, 0) + &claimed("site.a.u9@x")), &queue, config, &more);
+    let found = json(&output);
+    assert_eq!(changes(&found), ["GROUP_ACCEPT_SURPLUS_site = False"], "{found}");
+    let remedy = &found["remedies"][0];
+    // Its quota of 16 is two jobs of 8 cores; the others share the other 16.
+    assert_eq!((&remedy["met"], &remedy["goals"][0]["used"]), (&true.into(), &16.0.into()));
+}
+
+#[test]
+fn a_group_that_negotiates_again_takes_what_large_jobs_wait_for() {
+    // As above, but without surplus: at the end of each cycle, `single` negotiates again for all that is left.
+    let config = "GROUP_NAMES = multi, single\nGROUP_QUOTA_multi = 16\nGROUP_QUOTA_single = 16\nGROUP_AUTOREGROUP_single = True\n\
+                  NEGOTIATOR_INTERVAL = 60\n";
+    let queue = jobs(1, 2000, "single", 1) + &jobs(2, 40, "multi", 8);
+    let more = [&["--goal", "multi >= 90% of quota", "--now", "3100"][..], &RUN].concat();
+    let (_folder, output) = advise(&(slots(4, 0) + &claimed("single.u9@x")), &queue, config, &more);
+    let found = json(&output);
+    let seen = found["observations"].to_string();
+    assert!(seen.contains("as it negotiates again after all groups"), "{seen}");
+    assert_eq!(changes(&found), ["GROUP_AUTOREGROUP_single = False"], "{found}");
+    assert_eq!(found["remedies"][0]["goals"][0]["used"], 16.0);
+}
+
+#[test]
+fn the_quota_of_a_subgroup_is_a_part_of_that_above_it() {
+    // 40 slots of one core; `a` has half of them, of which `a.y` has half. A quarter of the pool is the other half.
+    let config = "GROUP_NAMES = a, a.x, a.y, b\nGROUP_QUOTA_DYNAMIC_a = 0.5\nGROUP_QUOTA_DYNAMIC_a.x = 0\n\
+                  GROUP_QUOTA_DYNAMIC_a.y = 0.5\nGROUP_QUOTA_DYNAMIC_b = 0.5\n";
+    let queue = jobs(1, 400, "a.x", 1) + &jobs(2, 400, "a.y", 1) + &jobs(3, 400, "b", 1);
+    let more = [&["--goal", "a.x >= 25% of pool", "--now", "3000"][..], &RUN].concat();
+    let (_folder, output) = advise(&slots(40, 1), &queue, config, &more);
+    let found = json(&output);
+    assert_eq!(found["goals"][0]["used"], 0.0);
+    // What the others leave is a quarter, too.
+    assert_eq!(changes(&found), ["GROUP_ACCEPT_SURPLUS_a.x = True"], "{found}");
+    let quota = &found["remedies"][1];
+    assert_eq!(quota["changes"], serde_json::json!(["GROUP_QUOTA_DYNAMIC_a.x = 0.500"]));
+    assert_eq!(quota["goals"][0]["used"], 10.0);
+}
+
+#[test]
+fn the_quota_above_a_subgroup_grows_with_it() {
+    // 40 slots of one core. A quota of 13 for `a.x` does not fit beside 5 in the 10 of `a`: it is scaled to 7.2. With 5 more
+    // for `a`, it is 15 / 18 of 13, or 10.8. The quota of 25 of `b` is untouched; it loses the surplus of 5.
+    let config = "GROUP_NAMES = a, a.x, a.y, b\nGROUP_QUOTA_a = 10\nGROUP_QUOTA_a.x = 5\nGROUP_QUOTA_a.y = 5\nGROUP_QUOTA_b = 25\n\
+                  GROUP_ACCEPT_SURPLUS_b = True\n";
+    let queue = jobs(1, 400, "a.x", 1) + &jobs(2, 400, "a.y", 1) + &jobs(3, 400, "b", 1);
+    let more = [&["--goal", "a.x >= 25% of pool", "--now", "3000"][..], &RUN].concat();
+    let (_folder, output) = advise(&slots(40, 1), &queue, config, &more);
+    let found = json(&output);
+    assert_eq!(found["goals"][0]["used"], 5.0);
+    let expected = serde_json::json!(["GROUP_QUOTA_a = 15", "GROUP_QUOTA_a.x = 13"]);
+    let remedies = found["remedies"].as_array().unwrap();
+    let remedy = remedies.iter().find(|remedy| remedy["changes"] == expected).unwrap();
+    let after = &remedy["after"]["groups"];
+    let used = after["a.x"].as_f64().unwrap();
+    assert!((10.0..=11.0).contains(&used), "{after}");
+    assert_eq!(after["b"], 25.0);
 }
 
 #[test]

@@ -16,7 +16,7 @@ use classmate::internal::threads;
 use classmate_pool::internal::accountant::Accountant;
 use classmate_pool::internal::accountant::factor::FactorRules;
 use classmate_pool::internal::negotiate::rules::Rules;
-use classmate_pool::internal::quota::{GroupTree, QuotaSettings};
+use classmate_pool::internal::quota::{GroupSetting, GroupTree, QuotaSettings};
 use classmate_pool::internal::simulate::replay::{CycleReport, ReplayPlan, replay};
 use classmate_pool::{CommitError, Snapshot};
 
@@ -96,6 +96,9 @@ impl SettingChange {
         if name == ROUNDS {
             return Some("what a group with idle jobs cannot use in a cycle is not given to other groups".to_owned());
         }
+        if let Some(group) = name.strip_prefix(REGROUP) {
+            return Some(format!("{group} does not negotiate again for what all groups leave"));
+        }
         let group = name.strip_prefix(SURPLUS)?;
         Some(match value.as_str() {
             "True" => format!("{group} may use what other groups leave idle"),
@@ -105,6 +108,7 @@ impl SettingChange {
 }
 
 const SURPLUS: &str = "GROUP_ACCEPT_SURPLUS_";
+const REGROUP: &str = "GROUP_AUTOREGROUP_";
 const ROUNDS: &str = "GROUP_QUOTA_MAX_ALLOCATION_ROUNDS";
 
 /// The part of the replayed time that is the half-life of priorities, if the configured one is longer: they settle in
@@ -194,6 +198,11 @@ pub fn advise(snapshot: &Snapshot, goals: &[Goal], plan: &ReplayPlan) -> Result<
         remedies.truncate(1);
     }
     Ok(Advice { goals: states, met, before, observations, remedies, tried })
+}
+
+/// A group and those above it, the nearest first.
+fn lineage(name: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(name), |name| name.rsplit_once('.').map(|(above, _)| above))
 }
 
 struct Search<'a> {
@@ -296,9 +305,16 @@ impl Search<'_> {
         ranked
     }
 
+    fn setting(&self, name: &str) -> Option<&GroupSetting> {
+        self.settings.groups.iter().find(|group| group.name.eq_ignore_ascii_case(name.as_bytes()))
+    }
+
     fn accepts_surplus(&self, name: &str) -> bool {
-        let own = self.settings.groups.iter().find(|group| group.name.eq_ignore_ascii_case(name.as_bytes()));
-        own.and_then(|group| group.accept_surplus).unwrap_or(self.settings.accept_surplus)
+        self.setting(name).and_then(|group| group.accept_surplus).unwrap_or(self.settings.accept_surplus)
+    }
+
+    fn negotiates_again(&self, name: &str) -> bool {
+        self.setting(name).and_then(|group| group.autoregroup).unwrap_or(self.settings.autoregroup)
     }
 
     fn observations(&self, usage: &Usage, quotas: &BTreeMap<String, f64>, states: &[GoalState]) -> Vec<String> {
@@ -334,8 +350,10 @@ impl Search<'_> {
         for (name, used) in self.others(&usage.groups) {
             let quota = quotas.get(name).copied().unwrap_or(0.0);
             if used > quota + 1e-9 && name != "<none>" {
-                let surplus = if self.accepts_surplus(name) { ", as it accepts surplus" } else { "" };
-                found.push(format!("group {name} uses {used:.1}, {:.1} more than its quota{surplus}", used - quota));
+                let surplus = self.accepts_surplus(name).then_some(", as it accepts surplus");
+                let again = self.negotiates_again(name).then_some(", as it negotiates again after all groups");
+                let why = surplus.or(again).unwrap_or_default();
+                found.push(format!("group {name} uses {used:.1}, {:.1} more than its quota{why}", used - quota));
             }
         }
         found
@@ -351,16 +369,17 @@ impl Search<'_> {
     ) -> Vec<SettingChange> {
         let mut found = Vec::new();
         let mut line = |name: &str, value: String| found.push(SettingChange::Line(name.to_owned(), value));
-        let setting =
-            |name: &str| self.settings.groups.iter().find(|group| group.name.eq_ignore_ascii_case(name.as_bytes()));
+        let setting = |name: &str| self.setting(name);
+        let own_quota = |name: &str| Self::own(name, quotas);
         let mut quota = |name: &str, weight: f64| {
             let Some(group) = setting(name) else { return };
-            let top = !name.contains('.');
             match (&group.fixed, &group.dynamic) {
                 (None, Some(dynamic)) => {
-                    let own = quotas.get(name).copied().unwrap_or(0.0);
-                    let fraction = if own > 0.0 { dynamic.value * weight / own } else { weight / pool.max(1.0) };
-                    if top || own > 0.0 {
+                    // A fraction of the quota above it.
+                    let own = own_quota(name);
+                    let above = name.rsplit_once('.').map_or(pool, |(above, _)| own_quota(above));
+                    let fraction = if own > 0.0 { dynamic.value * weight / own } else { weight / above };
+                    if fraction.is_finite() {
                         line(&format!("GROUP_QUOTA_DYNAMIC_{name}"), format!("{:.3}", fraction.min(1.0)));
                     }
                 }
@@ -372,30 +391,36 @@ impl Search<'_> {
             for part in parts {
                 quota(&goal.target, bound * part);
             }
+            // The quotas of a group and its siblings are scaled down if the one above them does not cover them.
+            let more = bound - own_quota(&goal.target);
+            for above in lineage(&goal.target).skip(1).filter(|_| goal.at_least && more > 0.0) {
+                quota(above, own_quota(above) + more);
+            }
         }
         let others = self.others(&usage.groups);
         for (name, _) in &others {
-            let own = quotas.get(*name).copied().unwrap_or(0.0);
             for part in [0.75, 0.5] {
-                quota(name, own * part);
+                quota(name, own_quota(name) * part);
             }
         }
+        // Surplus comes down from above: a group gets what each group above it accepts.
         for goal in self.goals.iter().filter(|goal| !goal.is_submitter()) {
-            // Surplus comes down from above.
-            let mut name = goal.target.as_str();
-            loop {
-                if setting(name).is_some() && self.accepts_surplus(name) != goal.at_least {
-                    line(&format!("{SURPLUS}{name}"), if goal.at_least { "True" } else { "False" }.to_owned());
-                }
-                match name.rsplit_once('.') {
-                    Some((above, _)) if goal.at_least => name = above,
-                    _ => break,
-                }
+            let own = lineage(&goal.target).filter(|name| setting(name).is_some());
+            for name in own.filter(|name| self.accepts_surplus(name) != goal.at_least) {
+                line(&format!("{SURPLUS}{name}"), if goal.at_least { "True" } else { "False" }.to_owned());
             }
         }
-        for (name, _) in &others {
-            if setting(name).is_some() && self.accepts_surplus(name) {
+        let needs = |name: &str| {
+            let needs = |goal: &Goal| lineage(&goal.target).any(|own| own.eq_ignore_ascii_case(name));
+            self.goals.iter().any(|goal| goal.at_least && needs(goal))
+        };
+        for (other, _) in &others {
+            let own = lineage(other).filter(|name| setting(name).is_some());
+            for name in own.filter(|name| !needs(name) && self.accepts_surplus(name)) {
                 line(&format!("{SURPLUS}{name}"), "False".to_owned());
+            }
+            if setting(other).is_some() && self.negotiates_again(other) {
+                line(&format!("{REGROUP}{other}"), "False".to_owned());
             }
         }
         // Without other rounds, a group that accepts surplus does not get what another one could not use.
