@@ -13,7 +13,17 @@ if TYPE_CHECKING:
 
     from ._classmate import ConfigurationError, Error, SnapshotError
     from .pool import AdScan, Advice, Audit, Cycle, Difference, Explanation, Pool, fmt, lint, read_ads, scan_ads, semantics
-    from .simulation import Comparison, Experiment, Simulation, TestResults, compare, experiment, simulate, test
+    from .simulation import (
+        Comparison,
+        Experiment,
+        Simulation,
+        TestResults,
+        compare,
+        experiment,
+        experiment_submit,
+        simulate,
+        test,
+    )
     from .table import Column, Table
 
 __all__ = [
@@ -35,6 +45,7 @@ __all__ = [
     "TestResults",
     "compare",
     "experiment",
+    "experiment_submit",
     "fmt",
     "install_as_classad2",
     "lint",
@@ -48,7 +59,7 @@ __all__ = [
 _PARTS = {
     "_classmate": "ConfigurationError Error SnapshotError",
     "pool": "AdScan Advice Audit Cycle Difference Explanation Pool fmt lint read_ads scan_ads semantics",
-    "simulation": "Comparison Experiment Simulation TestResults compare experiment simulate test",
+    "simulation": "Comparison Experiment Simulation TestResults compare experiment experiment_submit simulate test",
     "table": "Column Table",
 }
 _MODULES = {name: module for module, names in _PARTS.items() for name in names.split()}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 import json
 import os
+import shutil
+import subprocess
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from functools import cached_property
@@ -278,6 +280,28 @@ def experiment(
     where = None if output is None else os.fspath(output)
     with _version(semantics):
         return Experiment(*_classmate._experiment(file, description, where, baseline, jobs, _shown(progress)))
+
+
+def experiment_submit(
+    file: str | os.PathLike[str],
+    *,
+    output: str | os.PathLike[str],
+    program: str | os.PathLike[str] | None = None,
+) -> str:
+    """Writes the submit description of the runs of an experiment that are not complete, and returns its path.
+
+    Jobs of an HTCondor pool run the `program`, by default the `classmate` on `PATH`, which must be of the version of this
+    package. When they have ended, `experiment(file, output=output)` collects their results, and makes the runs that are missing.
+    Paths are relative, and below the current directory.
+    """
+    found = os.fspath(program) if program is not None else shutil.which("classmate")
+    if found is None:
+        raise FileNotFoundError("the program `classmate` is not on PATH: expected `program`")
+    words = [found, "experiment", os.fspath(file), "--output", os.fspath(output), "--submit"]
+    made = subprocess.run(words, capture_output=True, text=True)
+    if made.returncode:
+        raise _classmate.Error(made.stderr.strip().removeprefix("error: "))
+    return made.stdout.strip()
 
 
 class TestResults(Result):

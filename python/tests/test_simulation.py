@@ -123,6 +123,22 @@ def test_an_experiment(tmp_path):
         cm.experiment(PLAN, baseline="four")
 
 
+def test_an_experiment_is_submitted_by_the_program(tmp_path, monkeypatch):
+    # In place of the program: what it is asked for, as the path that it prints.
+    program = tmp_path / "classmate"
+    program.write_text('#!/bin/sh\n[ "$2" != wrong.toml ] || { echo "error: \\`x\\` is unknown" >&2; exit 2; }\necho "$*"\n')
+    program.chmod(0o755)
+    expected = "experiment e.toml --output swept --submit"
+    assert cm.experiment_submit("e.toml", output=pathlib.Path("swept"), program=program) == expected
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    assert cm.experiment_submit("e.toml", output="swept") == expected
+    with pytest.raises(cm.Error, match="^`x` is unknown$"):
+        cm.experiment_submit("wrong.toml", output="swept")
+    monkeypatch.setenv("PATH", "/none")
+    with pytest.raises(FileNotFoundError, match="is not on PATH"):
+        cm.experiment_submit("e.toml", output="swept")
+
+
 class Bar:
     total, n = None, 0
 
