@@ -21,11 +21,16 @@ pub fn write(out: &mut impl Screen, found: &Comparison, color: Color) -> io::Res
         if all.is_empty() {
             continue;
         }
-        writeln!(out)?;
-        let (mut headings, rows) = parts(&found.runs, all, MAX_ROWS);
-        what.clone_into(&mut headings[0]);
-        let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
-        drawn(out, &headings, rows, color)?;
+        // One table for each quantity: the runs side by side fit more often than all of them.
+        for quantity in quantities(all) {
+            writeln!(out)?;
+            let first = found.runs.iter().take(1).map(|run| format!("{}, {run}", quantity.name));
+            let headings = std::iter::once(what.to_owned()).chain(first).chain(found.runs.iter().skip(1).cloned());
+            let headings: Vec<String> = headings.collect();
+            let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
+            let row = |one: &EntityComparison| std::iter::once(one.name.clone()).chain((quantity.texts)(one)).collect();
+            drawn(out, &headings, all.iter().take(MAX_ROWS).map(row).collect(), color)?;
+        }
         let hidden = all.len().saturating_sub(MAX_ROWS);
         if hidden > 0 {
             writeln!(out, "{hidden} more (use --format json to list all)")?;
@@ -96,18 +101,33 @@ pub(super) fn value_text(unit: Unit, value: f64) -> String {
     if is_zero { text.trim_start_matches('-').to_owned() } else { text }
 }
 
+/// A quantity of a group or submitter in each run.
+struct Quantity {
+    name: &'static str,
+    texts: fn(&EntityComparison) -> Vec<String>,
+}
+
+/// The quantities of groups or submitters; those under contention if any run has them.
+fn quantities(all: &[EntityComparison]) -> Vec<Quantity> {
+    let share = Quantity { name: "share", texts: |one| one.share.iter().map(|share| percent(*share)).collect() };
+    let known = all.iter().any(|one| one.contended.iter().any(Option::is_some));
+    let contended =
+        Quantity { name: "contended", texts: |one| one.contended.iter().map(|found| shares(found.as_ref())).collect() };
+    let wait = Quantity {
+        name: "wait",
+        texts: |one| one.wait_mean.iter().map(|wait| wait.map_or_else(|| "-".to_owned(), duration)).collect(),
+    };
+    [share].into_iter().chain(known.then_some(contended)).chain([wait]).collect()
+}
+
 /// One row per entity, limited in number: shares of all runs, those under contention, then mean waits.
 pub(super) fn parts(runs: &[String], all: &[EntityComparison], most: usize) -> (Vec<String>, Vec<Vec<String>>) {
-    let used = runs.iter().map(|run| format!("share, {run}"));
-    let known = all.iter().any(|parts| parts.contended.iter().any(Option::is_some));
-    let contended = runs.iter().filter(|_| known).map(|run| format!("contended, {run}"));
-    let waits = runs.iter().map(|run| format!("wait, {run}"));
-    let headings = std::iter::once(String::new()).chain(used).chain(contended).chain(waits).collect();
-    let row = |parts: &EntityComparison| {
-        let waits = parts.wait_mean.iter().map(|wait| wait.map_or_else(|| "-".to_owned(), duration));
-        let used = parts.share.iter().map(|share| percent(*share));
-        let contended = parts.contended.iter().filter(|_| known).map(|found| shares(found.as_ref()));
-        std::iter::once(parts.name.clone()).chain(used).chain(contended).chain(waits).collect()
+    let quantities = quantities(all);
+    let names = quantities.iter().flat_map(|quantity| runs.iter().map(move |run| format!("{}, {run}", quantity.name)));
+    let headings = std::iter::once(String::new()).chain(names).collect();
+    let row = |one: &EntityComparison| {
+        let texts = quantities.iter().flat_map(|quantity| (quantity.texts)(one));
+        std::iter::once(one.name.clone()).chain(texts).collect()
     };
     (headings, all.iter().take(most).map(row).collect())
 }
