@@ -230,6 +230,32 @@ fn a_submitter_gets_more_with_a_lower_factor() {
 }
 
 #[test]
+fn a_priority_factor_that_is_too_high_is_named_and_lowered() {
+    let job = |owner: &str, cluster: u32, at: u32| {
+        format!(
+            "[ ClusterId = {cluster}; ProcId = {at}; JobStatus = 1; User = \"{owner}@x\"; RequestCpus = 1; RequestMemory = 1; \
+             QDate = 1; Requirements = true ]\n"
+        )
+    };
+    let queue: String = (0..400).map(|at| job("ann", 1, at) + &job("bob", 2, at) + &job("eve", 3, at)).collect();
+    let goal = ["--goal", "eve@x >= 25% of pool", "--now", "3000", "--run-time", "60", "--interval", "60"];
+    let more = [&goal[..], &["--cycles", "60", "--format", "json"]].concat();
+    let (folder, _) = advise(&slots(40, 1), &queue, "NEGOTIATOR_INTERVAL = 60\n", &more);
+    let log = "103 Customer.eve@x PriorityFactor 10000.000000\n";
+    std::fs::write(folder.path().join("Accountantnew.log"), format!("101 Customer.eve@x * *\n{log}")).unwrap();
+    let found = json(&run(folder.path(), &more));
+    // Usage is as 1 / sqrt(factor): 1 to 1 to 1 / sqrt(10), so that eve has 13.7 % of 40 slots.
+    let used = found["goals"][0]["used"].as_f64().unwrap();
+    assert!((4.5..=6.5).contains(&used), "{used}");
+    let seen = found["observations"].to_string();
+    assert!(seen.contains("the priority factor of eve@x is 10000, that of ann@x is 1000"), "{seen}");
+    // A factor of 2500 gives 24 %; that of the others, a third.
+    assert_eq!(changes(&found), ["condor_userprio -setfactor eve@x 1000"]);
+    let used = found["remedies"][0]["goals"][0]["used"].as_f64().unwrap();
+    assert!((12.3..=14.3).contains(&used), "{used}");
+}
+
+#[test]
 fn a_goal_that_no_setting_reaches_is_a_failure_with_the_nearest_change() {
     let config = "GROUP_NAMES = a, b\nGROUP_QUOTA_a = 5\nGROUP_QUOTA_b = 15\n";
     let goal =

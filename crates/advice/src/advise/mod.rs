@@ -347,6 +347,15 @@ impl Search<'_> {
                 found.push(format!("in the last cycle {jobs} rejected: {reason}"));
             }
         }
+        for goal in self.goals.iter().filter(|goal| goal.at_least && goal.is_submitter()) {
+            let own = self.factor(&goal.target);
+            let others = self.others(&usage.submitters).into_iter().map(|(name, _)| (name, self.factor(name)));
+            if let Some((name, other)) = others.min_by(|(_, one), (_, other)| one.total_cmp(other))
+                && own > other
+            {
+                found.push(format!("the priority factor of {} is {own}, that of {name} is {other}", goal.target));
+            }
+        }
         for (name, used) in self.others(&usage.groups) {
             let quota = quotas.get(name).copied().unwrap_or(0.0);
             if used > quota + 1e-9 && name != "<none>" {
