@@ -1,7 +1,7 @@
 //! Calls whose arguments cannot be meant: patterns that are not patterns, arguments in the wrong order or of the wrong
 //! type, and versions that are not versions.
 
-use super::attributes::{Kind, fact};
+use super::attributes::{Kind, fact, is_known};
 use super::comparison::list;
 use super::expression::{LintContext, written};
 use classmate::internal::analysis::evaluate::OPEN;
@@ -94,6 +94,13 @@ impl Call<'_> {
         if self.is(&[b"stringlistmember", b"stringlistimember"]) {
             return self.string_list();
         }
+        if self.name == b"usermap"
+            && let Some(name) = self.attribute(0)
+            && !is_known(name.folded())
+        {
+            let message = format!("`{name}` is an attribute: the name of a map is a string");
+            return Some((self.arguments[0], message, format!("write `\"{name}\"`")));
+        }
         if self.is(&[b"member", b"identicalmember"]) {
             return self.member();
         }
@@ -177,6 +184,11 @@ impl Call<'_> {
             let message = format!("`{item}` has a comma, so it is never an item of a list");
             let help = format!("the item comes first: `{function}({}, {})`", self.shown(1), self.shown(0));
             return Some((self.arguments[0], message, help));
+        }
+        if let Some(items) = self.text(1).filter(|items| items.contains([';', '|']) && !items.contains([',', ' '])) {
+            let message = format!("`{items}` is one item: commas and blanks separate");
+            let help = format!("write `\"{}\"`", items.replace([';', '|'], ","));
+            return Some((second, message, help));
         }
         // Items that the attribute never is.
         let (fact, items) = (fact(self.attribute(0)?.folded()).filter(|fact| fact.closed)?, self.text(1)?);

@@ -172,11 +172,26 @@ fn more_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Names that are often written for an attribute, lower case.
-const FOR_ATTRIBUTES: [(&[u8], &str); 21] = [
+const FOR_ATTRIBUTES: [(&[u8], &str); 36] = [
     (b"acctgrp", "AcctGroup"),
     (b"accountinggrp", "AccountingGroup"),
     (b"cpu", "Cpus"),
+    (b"exitstatuscode", "ExitCode"),
+    (b"holdcode", "HoldReasonCode"),
     (b"hostname", "Machine"),
+    (b"jobstate", "JobStatus"),
+    (b"keyboardidletime", "KeyboardIdle"),
+    (b"loadaverage", "LoadAvg"),
+    (b"machinename", "Machine"),
+    (b"numcores", "Cpus"),
+    (b"operatingsystem", "OpSys"),
+    (b"opsysandversion", "OpSysAndVer"),
+    (b"osversion", "OpSysVer"),
+    (b"totalcores", "TotalCpus"),
+    (b"queuedate", "QDate"),
+    (b"remotewallclock", "RemoteWallClockTime"),
+    (b"submittime", "QDate"),
+    (b"wallclocktime", "RemoteWallClockTime"),
     (b"ncpus", "Cpus"),
     (b"numcpus", "Cpus"),
     (b"remotewalltime", "RemoteWallClockTime"),

@@ -3,6 +3,7 @@
 
 use super::attributes::{Fact, Kind, fact};
 use super::expression::{LintContext, written};
+use super::scope::Seen;
 use super::units::meant_amount;
 use classmate::internal::analysis::compare::compare;
 use classmate::internal::analysis::evaluate::{Analysis, OPEN, unknown};
@@ -211,9 +212,10 @@ impl Finder<'_> {
             return Some(found);
         }
         let found = self.fraction(left, right, span).or_else(|| self.fraction(right, left, span));
-        if let Some(found) =
-            found.or_else(|| self.units(left, right, span)).or_else(|| self.reversed(op, left, right, span))
-        {
+        let found = found.or_else(|| self.units(left, right, span)).or_else(|| self.reversed(op, left, right, span));
+        let of_call = || self.of_call(op, left, right, span).or_else(|| self.of_call(op, right, left, span));
+        let found = found.or_else(of_call).or_else(|| self.no_request(op, left, right, span));
+        if let Some(found) = found {
             return Some(found);
         }
         let pair = |of: NodeId, other: NodeId| Some((self.measured(of)?, self.constant(other)?, other));
@@ -326,6 +328,59 @@ impl Finder<'_> {
         let message = format!("`{}` is in the past, so `{time} - {now}` is negative: this is never true", fact.name);
         let help = format!("write `{now} - {time}`");
         exceeds.then(|| Diagnostic::warning(message, span).help(help).code("impossible-value"))
+    }
+
+    /// `substr(Owner, 0, 4) == "pilot"` and `toLower(Owner) =?= "Alice"`: a text that a function never gives.
+    fn of_call(&self, op: BinaryOp, call: NodeId, other: NodeId, span: Span) -> Option<Diagnostic> {
+        let View::Call { name, arguments } = self.tree.view(self.tree.bare(call)) else { return None };
+        let Some(Value::Str(text)) = self.constant(other) else { return None };
+        let text = text.to_string();
+        let identical = matches!(op, BinaryOp::Is | BinaryOp::Isnt);
+        let always = match op {
+            BinaryOp::Equal | BinaryOp::Is => "never true",
+            BinaryOp::NotEqual | BinaryOp::Isnt => "always true",
+            _ => return None,
+        };
+        let shown = written(self.context.text, self.span(call)?);
+        let (what, help) = match name.folded() {
+            b"substr" => {
+                let Some(Value::Int(most)) = self.constant(*arguments.get(2)?) else { return None };
+                let letters = text.chars().count();
+                let is_longer = usize::try_from(most).is_ok_and(|most| letters > most);
+                let what = format!("`{shown}` has at most {most} letters, and `{text}` has {letters}");
+                is_longer.then(|| (what, format!("write `{letters}` as its length")))?
+            }
+            b"tolower" if identical && text.bytes().any(|byte| byte.is_ascii_uppercase()) => {
+                (format!("`{shown}` has no capitals"), format!("write `\"{}\"`", text.to_lowercase()))
+            }
+            b"toupper" if identical && text.bytes().any(|byte| byte.is_ascii_lowercase()) => {
+                (format!("`{shown}` has capitals only"), format!("write `\"{}\"`", text.to_uppercase()))
+            }
+            _ => return None,
+        };
+        Some(Diagnostic::warning(format!("{what}: this is {always}"), span).help(help).code("impossible-value"))
+    }
+
+    /// `RequestGPUs == 0`, which no job satisfies: jobs that ask for no GPU do not have the attribute.
+    fn no_request(&self, op: BinaryOp, left: NodeId, right: NodeId, span: Span) -> Option<Diagnostic> {
+        let (op, of, limit) = match self.constant(right) {
+            Some(limit) => (op, left, limit),
+            None => (op.turned(), right, self.constant(left)?),
+        };
+        let name = self.tree.reference(self.tree.bare(of))?.name;
+        let count = self.tree.references(self.root).filter(|one| one.name.folded() == b"requestgpus").count();
+        let is_none = match (op, number_of(&limit)?) {
+            (BinaryOp::Equal | BinaryOp::Is | BinaryOp::LessEqual, 0.0) => true,
+            (BinaryOp::Less, most) => most > 0.0 && most <= 1.0,
+            _ => false,
+        };
+        if name.folded() != b"requestgpus" || count > 1 || !is_none || self.context.role.mine == Seen::Job {
+            return None;
+        }
+        let shown = written(self.context.text, self.span(of)?);
+        let message = format!("jobs that ask for no GPU do not have `{name}`, so this is UNDEFINED for them");
+        let help = format!("write `({shown} ?: 0) == 0`");
+        Some(Diagnostic::warning(message, span).help(help).code("undefined-means-no"))
     }
 
     /// Tests whether a part is the current time.
@@ -643,7 +698,10 @@ fn of_unit(measured: &Measured, op: BinaryOp, value: &Value, unit: &str, span: S
     let (value, ordered) = (number_of(value)?, is_order(op));
     let least = matches!(op, BinaryOp::Greater | BinaryOp::GreaterEqual);
     let (is, looks) = match unit {
-        "MiB" | "KiB" if ordered => (format!("is in {unit}"), wrong_size(unit, value)?),
+        "MiB" | "KiB" if ordered => {
+            let of_use = || used_size(measured.fact.name, unit, value);
+            (format!("is in {unit}"), wrong_size(unit, value).or_else(of_use)?)
+        }
         "seconds" if least && (OTHER_TIMES.contains(&value) || !measured.age && SHORT_TIMES.contains(&value)) => {
             ("is in seconds".into(), "minutes, hours or days")
         }
@@ -678,6 +736,18 @@ pub(super) fn wrong_size(unit: &str, value: f64) -> Option<&'static str> {
         "MiB" if value >= 4_194_304.0 => Some("KiB or bytes"),
         "KiB" if (8.0..=1024.0).contains(&value) && (value % 10.0 == 0.0 || value % 8.0 == 0.0) => Some("MiB or GiB"),
         "KiB" if value >= 1e12 => Some("bytes"),
+        _ => None,
+    }
+}
+
+/// The unit that a limit of what a job uses is probably in: no job uses so little, or so much.
+fn used_size(name: &str, unit: &str, value: f64) -> Option<&'static str> {
+    const USED: [&str; 5] = ["DiskUsage", "ImageSize", "MemoryUsage", "ProportionalSetSizeKb", "ResidentSetSize"];
+    let is_round = value % 1000.0 == 0.0 || value % 1024.0 == 0.0;
+    match unit {
+        _ if !USED.contains(&name) => None,
+        "KiB" if is_round && (1000.0..=65_536.0).contains(&value) => Some("MiB or GiB"),
+        "MiB" if value >= 1_048_576.0 => Some("KiB or bytes"),
         _ => None,
     }
 }

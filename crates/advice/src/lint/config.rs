@@ -4,6 +4,7 @@
 mod branches;
 mod macros;
 mod members;
+mod numbers;
 mod policies;
 #[cfg(test)]
 mod tests;
@@ -17,7 +18,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use self::members::LISTS;
-use self::policies::sleep_states;
+use self::policies::{own_load, sleep_states};
 use super::ads::needed;
 use super::attributes::{OF_GROUP, is_known, is_of_jobs, misspelled_own};
 use super::comparison::assigned as assigned_value;
@@ -27,12 +28,12 @@ use super::placing::SourceMap;
 use super::rules::{published, unquoted_text};
 use super::schema::AdSchema;
 use super::scope::Seen;
-use super::submit::{is_amount, lint_with_macros, without_macros};
+use super::submit::{is_amount, lint_with_macros, unlikely_request, without_macros};
 use super::transforms::{self, TransformPart};
 use super::versions::{LintVersions, changed_text, read_elsewhere};
 use super::{
     LineIndex, MAX_OF_LINE, beside_comment, daemon_list, effects, execution_point, is_slip, lists, pairs, placed,
-    shifted_fix, unknowns, user_maps,
+    shifted_fix, template_order, unknowns, user_maps,
 };
 use crate::versions::configuration::{attributes, compared_as, is_divided, referred_to};
 use classmate::internal::analysis::evaluate::{Analysis, unknown};
@@ -76,6 +77,7 @@ pub fn lint_beside(config: &Config, schema: Option<&AdSchema>) -> Vec<Diagnostic
     }
     for definition in config.definitions() {
         linter.expression(&definition);
+        linter.number(&definition);
     }
     linter.undefined_macros();
     linter.misspelled_macros(config.definitions());
@@ -88,7 +90,7 @@ pub fn lint_beside(config: &Config, schema: Option<&AdSchema>) -> Vec<Diagnostic
     }
     let of_lists = lists::check(config, &linter.advertised);
     let of_daemons = daemon_list::check(config).into_iter().chain(execution_point::check(config));
-    let of_others = of_daemons.chain(effects::check(config));
+    let of_others = of_daemons.chain(effects::check(config)).chain(template_order::check(config));
     let of_several = pairs::check(config).into_iter().chain(of_lists).chain(user_maps::check(config)).chain(of_others);
     for (found, name) in of_several {
         linter.report(found, Some(name));
@@ -106,8 +108,15 @@ pub fn lint_beside(config: &Config, schema: Option<&AdSchema>) -> Vec<Diagnostic
 
 /// Returns true for expressions (upper case) whose value is a number.
 fn is_number(upper: &str) -> bool {
-    const NUMBERS: [&str; 5] =
-        ["SLOT_WEIGHT", "RANK", "GROUP_SORT_EXPR", "MAXJOBRETIREMENTTIME", "MACHINEMAXVACATETIME"];
+    const NUMBERS: [&str; 7] = [
+        "SLOT_WEIGHT",
+        "RANK",
+        "GROUP_SORT_EXPR",
+        "JOB_RENICE_INCREMENT",
+        "MAXJOBRETIREMENTTIME",
+        "MACHINEMAXVACATETIME",
+        "SCHEDD_SLOT_WEIGHT",
+    ];
     NUMBERS.contains(&upper) || upper.ends_with("_RANK") || upper.ends_with("_SUBCODE")
 }
 
@@ -116,11 +125,32 @@ fn is_text(upper: &str) -> bool {
     matches!(upper, "HIBERNATE" | "WANT_HOLD_REASON" | "SINGULARITY_IMAGE_EXPR") || upper.ends_with("_REASON")
 }
 
+/// The finding about a default request without a unit that is too small for any job.
+fn small_request(name: &[u8], text: &[u8]) -> Option<Diagnostic> {
+    let (command, unit) = match name.to_ascii_uppercase().as_slice() {
+        b"JOB_DEFAULT_REQUESTMEMORY" => ("request_memory", "MiB"),
+        b"JOB_DEFAULT_REQUESTDISK" => ("request_disk", "KiB"),
+        _ => return None,
+    };
+    let text = String::from_utf8_lossy(text.trim_ascii()).into_owned();
+    let looks = unlikely_request(command, unit, text.parse().ok()?)?;
+    let message = format!("`{}` is in {unit}, and the number is probably {looks}", shown_name(name));
+    let found = Diagnostic::warning(message, Span::new(0, text.len())).code("odd-unit");
+    Some(found.help(format!("write a unit, as in `{text}GB`")))
+}
+
 /// Tests whether a value is a default request with a unit, which is read as `request_memory` is.
 fn is_default_request(name: &[u8], text: &[u8]) -> bool {
     let requests = ["JOB_DEFAULT_REQUESTMEMORY", "JOB_DEFAULT_REQUESTDISK"];
     let is_request = requests.iter().any(|request| name.eq_ignore_ascii_case(request.as_bytes()));
     is_request && is_amount(&String::from_utf8_lossy(text.trim_ascii()))
+}
+
+/// The attribute that a variable such as `JOB_DEFAULT_RequestCpus` sets.
+fn attribute_of(name: &[u8]) -> Option<Name> {
+    const FRONT: &[u8] = b"JOB_DEFAULT_";
+    let front = name.get(..FRONT.len()).filter(|front| front.eq_ignore_ascii_case(FRONT))?;
+    Some(Name::new(&name[front.len()..]))
 }
 
 /// `SET MaxJobs 100` in a route: the job router reads a macro of that name, and not an attribute of jobs.
@@ -497,6 +527,9 @@ impl<'c> Linter<'c> {
     fn judge(&mut self, definition: &Definition<'_>, (text, map, offset): (&[u8], &SourceMap<'_>, usize), role: Role) {
         let name = definition.name;
         if text.trim_ascii().is_empty() || is_default_request(bare(name), text) {
+            if let Some(found) = small_request(bare(name), text) {
+                self.found(name, map, (text, offset), found);
+            }
             return;
         }
         let open = unknowns::marked(text);
@@ -518,7 +551,7 @@ impl<'c> Linter<'c> {
             made: &made,
             is_macro: self.is_macro(name),
             versions: &self.versions,
-            attribute: bare(name).strip_prefix(b"JOB_DEFAULT_").map(Name::new),
+            attribute: attribute_of(bare(name)),
             ..LintContext::of(text, Quoting::Old, role)
         };
         let own = compared_as(self.config, &self.advertised, name, text).filter(|own| !own.folded().is_empty());
@@ -529,10 +562,20 @@ impl<'c> Linter<'c> {
         let context = LintContext { own: own.map(|own| (own, &ad)), ..context };
         let mut found = lint_expression(&context);
         if let Ok(expr) = parse_expr(text, &self.options()) {
+            found.extend(self.own_types(&expr));
+            found.extend(self.other_slots(&expr, role, text));
+            found.extend(own_load(bare(name), &expr, text));
             found.extend(self.unpublished(&expr, role, text));
             found.extend(self.bare_macros(&expr, role, text));
             found.extend(self.group_alone(name, &expr, text));
             found.extend(own.and_then(|own| self.circle(own, &expr)));
+        }
+        if let Some(attribute) = context.attribute
+            && let Ok(expr) = parse_expr(text, &self.options())
+            && let Node::Literal(literal) = expr.node()
+        {
+            let span = Span::new(0, text.trim_ascii_end().len());
+            found.extend(assigned_value(attribute, literal, &written(text, span), span));
         }
         if bare(name).eq_ignore_ascii_case(b"HIBERNATE") {
             sleep_states(text, &self.options(), &mut found);

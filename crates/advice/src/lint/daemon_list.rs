@@ -16,7 +16,7 @@ use classmate_config::{Config, Definition, Source};
 const LIST: &str = "DAEMON_LIST";
 
 /// Daemons whose variables no other daemon reads.
-const ALONE: [&str; 4] = ["DEFRAG", "GANGLIAD", "JOB_ROUTER", "ROOSTER"];
+const ALONE: [&str; 6] = ["DEFRAG", "GANGLIAD", "HAD", "JOB_ROUTER", "REPLICATION", "ROOSTER"];
 
 /// The templates of roles, lower case, and the daemons that they add.
 const ROLES: [(&str, &[&str]); 7] = [

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use super::knobs::bare;
 use super::{lists, unknowns};
 use classmate::Diagnostic;
+use classmate_config::internal::config::check::has_root;
 use classmate_config::{Config, Definition};
 
 /// The value of a switch with which other variables are not read.
@@ -20,7 +21,7 @@ enum Off {
 }
 
 /// Switches, the values that turn them off, and the variables that are not looked at then (HTCondor's sources that read them).
-const SWITCHES: [(&str, Off, &[&str]); 19] = [
+const SWITCHES: [(&str, Off, &[&str]); 28] = [
     // `classadHistory.cpp`
     (
         "ENABLE_HISTORY_ROTATION",
@@ -29,6 +30,12 @@ const SWITCHES: [(&str, Off, &[&str]); 19] = [
     ),
     // `ResState.cpp`
     ("WANT_SUSPEND", Off::False, &["SUSPEND"]),
+    ("PREEMPT", Off::False, &["WANT_HOLD", "WANT_HOLD_REASON", "WANT_HOLD_SUBCODE"]),
+    ("WANT_HOLD", Off::False, &["WANT_HOLD_REASON", "WANT_HOLD_SUBCODE"]),
+    // `user_job_policy.cpp`
+    ("SYSTEM_PERIODIC_HOLD", Off::False, &["SYSTEM_PERIODIC_HOLD_REASON", "SYSTEM_PERIODIC_HOLD_SUBCODE"]),
+    // `file_transfer.cpp`
+    ("ENABLE_URL_TRANSFERS", Off::False, &["FILETRANSFER_PLUGINS"]),
     // `ResMgr.cpp`
     ("ENABLE_BACKFILL", Off::False, &["BACKFILL_SYSTEM", "START_BACKFILL", "EVICT_BACKFILL"]),
     // `view_server.cpp`
@@ -74,8 +81,12 @@ const SWITCHES: [(&str, Off, &[&str]); 19] = [
     ),
     // `schedd.cpp`
     ("SCHEDD_USE_SLOT_WEIGHT", Off::False, &["SCHEDD_SLOT_WEIGHT"]),
-    // `shared_port_server.cpp`
-    ("USE_SHARED_PORT", Off::False, &["COLLECTOR_USES_SHARED_PORT"]),
+    ("JOB_START_DELAY", Off::ZeroOrLess, &["JOB_START_COUNT"]),
+    ("JOB_STOP_DELAY", Off::Zero, &["JOB_STOP_COUNT"]),
+    // `shared_port_server.cpp`, `masterDaemon.cpp`
+    ("USE_SHARED_PORT", Off::False, &["COLLECTOR_USES_SHARED_PORT", "SHARED_PORT_PORT"]),
+    // `HAD.cpp`
+    ("HAD_USE_REPLICATION", Off::False, &["REPLICATION_LIST"]),
     // `write_user_log.cpp`
     ("EVENT_LOG_MAX_SIZE", Off::Zero, &["EVENT_LOG_MAX_ROTATIONS"]),
     // `defrag.cpp`
@@ -93,14 +104,67 @@ const SWITCHES: [(&str, Off, &[&str]); 19] = [
             "DEFRAG_WHOLE_MACHINE_EXPR",
         ],
     ),
+    ("DEFRAG_MAX_CONCURRENT_DRAINING", Off::Zero, &DEFRAG),
+    ("DEFRAG_MAX_WHOLE_MACHINES", Off::Zero, &DEFRAG),
     // `rooster.cpp`
     (
         "ROOSTER_INTERVAL",
         Off::Negative,
         &["ROOSTER_MAX_UNHIBERNATE", "ROOSTER_UNHIBERNATE", "ROOSTER_UNHIBERNATE_RANK", "ROOSTER_WAKEUP_CMD"],
     ),
-    // `baseshadow.cpp`, `schedd.cpp`
-    ("PERIODIC_EXPR_INTERVAL", Off::ZeroOrLess, &["MAX_PERIODIC_EXPR_INTERVAL", "PERIODIC_EXPR_TIMESLICE"]),
+    // `condor_user_policy.cpp`, `schedd.cpp`
+    (
+        "PERIODIC_EXPR_INTERVAL",
+        Off::ZeroOrLess,
+        &[
+            "MAX_PERIODIC_EXPR_INTERVAL",
+            "PERIODIC_EXPR_TIMESLICE",
+            "SYSTEM_PERIODIC_HOLD",
+            "SYSTEM_PERIODIC_RELEASE",
+            "SYSTEM_PERIODIC_REMOVE",
+            "SYSTEM_PERIODIC_VACATE",
+        ],
+    ),
+];
+
+/// Settings of the daemon that drains machines, beside the two limits with which it drains none (`defrag.cpp`).
+const DEFRAG: [&str; 4] =
+    ["DEFRAG_DRAINING_MACHINES_PER_HOUR", "DEFRAG_INTERVAL", "DEFRAG_RANK", "DEFRAG_REQUIREMENTS"];
+
+/// Variables that have no effect if none of some others has a value (HTCondor's sources that read them). A `*` at the end of a name
+/// stands for any text.
+const NEEDS: [(&[&str], &[&str]); 12] = [
+    // `write_user_log.cpp`
+    (
+        &[
+            "EVENT_LOG_FORMAT_OPTIONS",
+            "EVENT_LOG_JOB_AD_INFORMATION_ATTRS",
+            "EVENT_LOG_MAX_ROTATIONS",
+            "EVENT_LOG_MAX_SIZE",
+            "EVENT_LOG_ROTATION_LOCK",
+            "EVENT_LOG_USE_XML",
+        ],
+        &["EVENT_LOG"],
+    ),
+    // `schedd.cpp`
+    (&["JOB_START_COUNT"], &["JOB_START_DELAY"]),
+    (&["JOB_STOP_COUNT"], &["JOB_STOP_DELAY"]),
+    // `user_job_policy.cpp`
+    (&["SYSTEM_PERIODIC_HOLD_REASON", "SYSTEM_PERIODIC_HOLD_SUBCODE"], &["SYSTEM_PERIODIC_HOLD"]),
+    (&["SYSTEM_PERIODIC_REMOVE_REASON", "SYSTEM_PERIODIC_REMOVE_SUBCODE"], &["SYSTEM_PERIODIC_REMOVE"]),
+    (&["SYSTEM_PERIODIC_RELEASE_REASON", "SYSTEM_PERIODIC_RELEASE_SUBCODE"], &["SYSTEM_PERIODIC_RELEASE"]),
+    // `ResState.cpp`
+    (&["WANT_HOLD_REASON", "WANT_HOLD_SUBCODE"], &["WANT_HOLD"]),
+    // `condor_config.cpp`
+    (&["SETTABLE_ATTRS_*"], &["ENABLE_RUNTIME_CONFIG", "ENABLE_PERSISTENT_CONFIG"]),
+    // `masterDaemon.cpp`
+    (&["MASTER_HA_LIST"], &["HA_LOCK_URL", "HA_*_LOCK_URL"]),
+    // `HAD.cpp`
+    (&["HAD_USE_REPLICATION"], &["REPLICATION_LIST"]),
+    // `startd_main.cpp`, `vmuniverse_mgr.cpp`
+    (&["VM_MAX_NUMBER", "VM_MEMORY", "VM_NETWORKING"], &["VM_TYPE"]),
+    // `collector.cpp`
+    (&["CONDOR_VIEW_CLASSAD_TYPES"], &["CONDOR_VIEW_HOST"]),
 ];
 
 /// The findings about variables without effect, about backfill without a system, and about exponents in place of percentages.
@@ -117,16 +181,16 @@ pub(super) fn check(config: &Config) -> lists::Found {
         for name in names {
             let Some(one) = written.get(*name) else { continue };
             // Who turns off both means it.
-            let is_set = self::value(config, one).is_some_and(|value| {
-                !value.is_empty() && value != "0" && !matches!(value.as_str(), "false" | "no" | "f" | "n")
-            });
-            if is_set {
+            if self::value(config, one).is_some_and(|value| is_on(&value)) {
                 let message = format!("`{name}` has no effect: `{switch}` is `{value}`");
                 let help = format!("turn on `{switch}`, or remove `{name}`");
-                found.push(warning(one, message, &help));
+                // The policy that nothing asks for is not the mistake.
+                let at = if switch == "WANT_SUSPEND" { &written[switch] } else { one };
+                found.push(warning(at, message, &help));
             }
         }
     }
+    lacking(config, &written, &mut found);
     if let Some(one) = written.get("ENABLE_BACKFILL")
         && value(config, one).is_some_and(|value| matches!(value.as_str(), "true" | "yes" | "t" | "y" | "1"))
         && written.contains_key("START_BACKFILL")
@@ -150,6 +214,48 @@ pub(super) fn check(config: &Config) -> lists::Found {
         found.push((found_here.code("unknown-knob"), subject));
     }
     found
+}
+
+/// Those of which other files of a configuration may have the first.
+const ELSEWHERE: [&str; 3] = ["CONDOR_VIEW_HOST", "EVENT_LOG", "VM_TYPE"];
+
+/// Variables without the one that they belong to.
+fn lacking(config: &Config, written: &BTreeMap<String, Definition<'_>>, found: &mut lists::Found) {
+    // Files that are not here may have it.
+    if lists::misses_files(config) {
+        return;
+    }
+    let is_set = |name: &str| {
+        let text = config.get(name).ok().flatten().map(|found| found.text).unwrap_or_default();
+        is_on(&String::from_utf8_lossy(text.trim_ascii()).to_ascii_lowercase())
+    };
+    let has = |name: &&str| match name.split_once('*') {
+        Some((front, end)) => written.keys().any(|known| known.starts_with(front) && known.ends_with(end)),
+        None => is_set(name),
+    };
+    for (names, needed) in NEEDS {
+        let all = names.iter().flat_map(|name| {
+            let front = name.strip_suffix('*');
+            let is_it = move |known: &str| front.map_or(known == *name, |front| known.starts_with(front));
+            written.iter().filter(move |(known, _)| is_it(known))
+        });
+        let mut all = all.filter(|(_, one)| value(config, one).is_some_and(|value| is_on(&value)));
+        let Some((name, one)) = all.next().filter(|_| !needed.iter().any(has)) else { continue };
+        // Other files may have what is set for a whole machine.
+        let is_told = needed.iter().any(|name| written.contains_key(*name));
+        if ELSEWHERE.contains(&needed[0]) && !is_told && !has_root(config) {
+            continue;
+        }
+        let needed = needed.iter().filter(|name| !name.contains('*')).map(|name| format!("`{name}`"));
+        let needed = needed.collect::<Vec<_>>().join(" or ");
+        let message = format!("`{name}` has no effect without {needed}");
+        found.push(warning(one, message, &format!("set {needed} too, or remove `{name}`")));
+    }
+}
+
+/// Tests whether a value (lower case) turns something on.
+fn is_on(value: &str) -> bool {
+    !value.is_empty() && value != "0" && !matches!(value, "false" | "no" | "f" | "n")
 }
 
 /// The exponent from which on a rounded attribute says nothing.

@@ -80,6 +80,8 @@ const POLICIES: &[(&str, Role)] = &[
     ("SINGULARITY_IMAGE_EXPR", STARTER_VALUE),
     ("SINGULARITY_BIND_EXPR", STARTER_VALUE),
     ("STARTER_RLIMIT_AS", STARTER_VALUE),
+    ("JOB_RENICE_INCREMENT", STARTER_VALUE),
+    ("SCHEDD_SLOT_WEIGHT", Role { mine: Seen::Job, ..VALUE }),
     ("START_LOCAL_UNIVERSE", ACCESS_POINT),
     ("START_SCHEDULER_UNIVERSE", ACCESS_POINT),
     ("DEFRAG_REQUIREMENTS", LONE_SLOT),
@@ -191,6 +193,9 @@ fn of_family(upper: &str) -> Option<Role> {
             member if member.ends_with("REASON") || member.ends_with("SUBCODE") => Some(VALUE),
             _ => Some(*role),
         };
+    }
+    if upper.starts_with("DOCKER_VOLUME_DIR_") && upper.ends_with("_MOUNT_IF") {
+        return Some(STARTER_CONDITION);
     }
     let is_cron = ["STARTD_CRON_", "SCHEDD_CRON_"].iter().any(|start| upper.starts_with(start));
     if is_cron && upper.ends_with("_CONDITION") {

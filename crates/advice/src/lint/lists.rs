@@ -111,6 +111,11 @@ fn problem(definition: &Definition<'_>, message: String) -> Diagnostic {
     Diagnostic::warning_at(message, place).code("conflicting-knobs")
 }
 
+/// Tests whether some type of slots has a number above 0.
+fn has_numbers(numbers: &BTreeMap<u32, Definition<'_>>) -> bool {
+    numbers.values().any(|one| one.raw.trim_ascii() != b"0")
+}
+
 fn shown(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }
@@ -194,7 +199,14 @@ impl<'c> Lists<'c> {
     /// Items of other lists of names: quotes, brackets and `;` are a part of them. Those of slots and of jobs are attributes.
     fn names(&self, found: &mut Found) {
         const ATTRIBUTES: [&str; 3] = ["STARTD_JOB_ATTRS", "STARTD_PARTITIONABLE_SLOT_ATTRS", "STARTD_SLOT_ATTRS"];
-        const OTHERS: [&str; 4] = ["DAEMON_LIST", "DOCKER_MOUNT_VOLUMES", "DOCKER_VOLUMES", "FILETRANSFER_PLUGINS"];
+        const OTHERS: [&str; 6] = [
+            "DAEMON_LIST",
+            "DOCKER_MOUNT_VOLUMES",
+            "DOCKER_VOLUMES",
+            "FILETRANSFER_PLUGINS",
+            "MASTER_HA_LIST",
+            "QUEUE_SUPER_USERS",
+        ];
         const ENDS: [&str; 3] = ["_NAMES", "_JOBLIST", "_ATTRS"];
         let is_named = |name: &str| {
             let is_list = ENDS.iter().any(|end| name.ends_with(end)) || name.starts_with("SETTABLE_ATTRS_");
@@ -342,6 +354,13 @@ impl<'c> Lists<'c> {
             let set = self.config.definition(format!("{prefix}{job}_{what}").as_bytes())?;
             (!set.raw.trim_ascii().is_empty()).then_some(set)
         };
+        let other = if prefix.starts_with("STARTD") { "SCHEDD_CRON_" } else { "STARTD_CRON_" };
+        let of_other = self.config.definition(format!("{other}{job}_EXECUTABLE").as_bytes());
+        if let Some(program) = of_other.filter(|one| setting("EXECUTABLE").is_none() && one.place.is_some()) {
+            let message = format!("the job `{job}` has no `{prefix}{job}_EXECUTABLE`: this is for another daemon");
+            let warning = program.name_warning(message).code("conflicting-knobs");
+            return Some(warning.help(format!("write `{prefix}{job}_EXECUTABLE`")));
+        }
         let what = if setting("EXECUTABLE").is_none() {
             // Other files may have all of its settings.
             SETTINGS.iter().any(|what| setting(what).is_some()).then_some("EXECUTABLE")?
@@ -364,7 +383,9 @@ impl<'c> Lists<'c> {
         };
         let message = format!("the job `{job}` has no `{prefix}{job}_{what}`, so it never runs");
         let example = if what == "PERIOD" { "5m" } else { "/path/to/program" };
-        Some(problem(list, message).help(format!("add `{prefix}{job}_{what} = {example}`")))
+        // The mode asks for a period.
+        let mode = setting("MODE").filter(|mode| what == "PERIOD" && mode.place.is_some());
+        Some(problem(mode.as_ref().unwrap_or(list), message).help(format!("add `{prefix}{job}_{what} = {example}`")))
     }
 
     /// `SLOT_TYPE_2` without `NUM_SLOTS_TYPE_2`, where another type has its number.
@@ -387,6 +408,17 @@ impl<'c> Lists<'c> {
                 continue;
             }
             let message = format!("`NUM_SLOTS_TYPE_{number}` is not defined, so there are no slots of type {number}");
+            let warning = definition.name_warning(message).code("conflicting-knobs");
+            found.push((warning.help(format!("add `NUM_SLOTS_TYPE_{number} = 1`")), shown(definition.name)));
+        }
+        let of_type = |name: &str| {
+            let (number, _) = name.strip_prefix("SLOT_TYPE_")?.split_once('_')?;
+            number.parse::<u32>().ok().filter(|number| !types.contains_key(number) && !numbers.contains_key(number))
+        };
+        let orphan = self.written(|name| of_type(name).is_some()).into_iter().next();
+        if let Some(definition) = orphan.filter(|_| has_numbers(&numbers)) {
+            let number = of_type(&shown(bare(definition.name)).to_ascii_uppercase()).unwrap_or_default();
+            let message = format!("`{}` has no effect: there are no slots of type {number}", shown(definition.name));
             let warning = definition.name_warning(message).code("conflicting-knobs");
             found.push((warning.help(format!("add `NUM_SLOTS_TYPE_{number} = 1`")), shown(definition.name)));
         }

@@ -23,6 +23,12 @@ pub(super) fn check(config: &Config) -> lists::Found {
     pairs.open_access();
     pairs.alone();
     pairs.lost_items();
+    pairs.methods();
+    pairs.alike();
+    pairs.protocols();
+    pairs.slots();
+    pairs.one_place();
+    pairs.flocking();
     pairs.found
 }
 
@@ -171,6 +177,140 @@ impl Pairs<'_> {
             let message = format!("`{name}` is {one}, and `{other}` is {two}: every connection fails");
             self.conflict(&name, message, "write `OPTIONAL` or `PREFERRED` for one of them");
         }
+    }
+
+    /// Methods of authentication that clients and daemons do not have in common (`condor_secman.cpp`).
+    fn methods(&mut self) {
+        const LEVELS: [&str; 6] = ["DEFAULT", "READ", "WRITE", "DAEMON", "NEGOTIATOR", "ADMINISTRATOR"];
+        const CLIENT: &str = "SEC_CLIENT_AUTHENTICATION_METHODS";
+        // One method has several names.
+        let plain = |item: &Vec<u8>| shown(item).to_ascii_uppercase().trim_end_matches('S').replace("IDTOKEN", "TOKEN");
+        let methods = |name: &str| -> Option<BTreeSet<String>> {
+            let text = self.set(name).map(|_| self.text(name)).filter(|text| unknowns::marked(text).is_none())?;
+            Some(list_items(&text).iter().map(plain).collect())
+        };
+        let Some(own) = methods(CLIENT) else { return };
+        let names = LEVELS.map(|level| format!("SEC_{level}_AUTHENTICATION_METHODS"));
+        let is_other = |name: &&String| methods(name).is_some_and(|other| !other.is_empty() && own.is_disjoint(&other));
+        let Some(other) = names.iter().find(is_other) else { return };
+        let message = format!("`{CLIENT}` and `{other}` have no method in common: authentication always fails");
+        self.conflict(CLIENT, message, "write a method into both lists, such as `IDTOKENS` or `FS`");
+    }
+
+    /// No protocol of the internet at all, or an address of the one that is turned off (`condor_config.cpp`).
+    fn protocols(&mut self) {
+        let is_off = |name: &str| self.set(name).is_some() && !self.boolean(name, true);
+        let (four, six) = (is_off("ENABLE_IPV4"), is_off("ENABLE_IPV6"));
+        if four && six {
+            let message = "`ENABLE_IPV4` and `ENABLE_IPV6` are both false: daemons have no network";
+            self.conflict("ENABLE_IPV6", message, "turn on one of them");
+            return;
+        }
+        let address = shown(self.text("NETWORK_INTERFACE").trim_ascii());
+        let is_of = |off: bool, is: bool, name: &str| (off && is).then(|| name.to_owned());
+        let is_four = address.parse::<std::net::Ipv4Addr>().is_ok();
+        let is_six = address.parse::<std::net::Ipv6Addr>().is_ok();
+        let Some(off) = is_of(four, is_four, "ENABLE_IPV4").or_else(|| is_of(six, is_six, "ENABLE_IPV6")) else {
+            return;
+        };
+        let message = format!("`NETWORK_INTERFACE` is `{address}`, and `{off}` is false: daemons end with an error");
+        self.conflict("NETWORK_INTERFACE", message, &format!("turn on `{off}`, or write an address of the other kind"));
+    }
+
+    /// The same condition holds a job and releases or removes it.
+    fn alike(&mut self) {
+        const PAIRS: [(&str, &str); 2] =
+            [("SYSTEM_PERIODIC_HOLD", "SYSTEM_PERIODIC_RELEASE"), ("SYSTEM_PERIODIC_HOLD", "SYSTEM_PERIODIC_REMOVE")];
+        let plain = |name: &str| {
+            let text = shown(&self.text(name)).split_whitespace().collect::<String>().to_ascii_lowercase();
+            Some(text).filter(|text| self.set(name).is_some() && !matches!(text.as_str(), "" | "false" | "true"))
+        };
+        let same = PAIRS.into_iter().find(|(one, two)| plain(one).is_some() && plain(one) == plain(two));
+        let Some((one, two)) = same else { return };
+        let message = format!("`{two}` is the condition of `{one}`");
+        self.conflict(two, message, "write another condition: jobs are held, and the other follows at once");
+    }
+
+    /// Numbers of slots that do not count (HTCondor's `slot_builder.cpp`), and resources that are defined twice.
+    fn slots(&mut self) {
+        const MOST: &str = "MAX_SLOT_TYPES";
+        let most = self.integer(MOST).unwrap_or(10);
+        let written = self.config.definitions().filter(|one| one.place.is_some() && one.template.is_none());
+        let (mut types, mut resources) = (Vec::new(), BTreeSet::new());
+        for one in written {
+            let upper = shown(bare(one.name)).to_ascii_uppercase();
+            if let Some(number) = upper.strip_prefix("NUM_SLOTS_TYPE_").and_then(|rest| rest.parse::<i64>().ok())
+                && self.integer(&upper).is_some_and(|count| count > 0)
+            {
+                types.push((number, upper));
+            } else if let Some(name) = upper.strip_prefix("MACHINE_RESOURCE_INVENTORY_") {
+                resources.insert(name.to_owned());
+            }
+        }
+        if let Some((_, name)) = types.first() {
+            let message = format!("`NUM_SLOTS` has no effect: `{name}` is set");
+            self.conflict("NUM_SLOTS", message, "remove `NUM_SLOTS`: the types of slots have numbers of their own");
+        }
+        if let Some((number, name)) = types.iter().find(|(number, _)| *number > most) {
+            let message = format!("there are no slots of type {number}: `{MOST}` is {most}");
+            self.conflict(name, message, &format!("set `{MOST} = {number}`, or use a lower number"));
+        }
+        for name in resources {
+            let (list, inventory) = (format!("MACHINE_RESOURCE_{name}"), format!("MACHINE_RESOURCE_INVENTORY_{name}"));
+            let message = format!("`{inventory}` and `{list}` define one resource, and one of them counts");
+            if self.set(&list).is_some() {
+                self.conflict(&inventory, message, "remove one of them");
+            }
+        }
+    }
+
+    /// Folders and logs that two daemons would share.
+    fn one_place(&mut self) {
+        const FOLDERS: [&str; 3] = ["SPOOL", "EXECUTE", "LOG"];
+        const LOGS: [&str; 9] = [
+            "MASTER_LOG",
+            "COLLECTOR_LOG",
+            "NEGOTIATOR_LOG",
+            "SCHEDD_LOG",
+            "STARTD_LOG",
+            "SHADOW_LOG",
+            "STARTER_LOG",
+            "SHARED_PORT_LOG",
+            "CREDD_LOG",
+        ];
+        for (names, what) in [(&FOLDERS[..], "folder"), (&LOGS[..], "file")] {
+            let mut known: Vec<(String, &str)> = Vec::new();
+            for name in names {
+                let text = shown(self.text(name).trim_ascii()).trim_end_matches('/').to_owned();
+                if self.set(name).is_none() || text.is_empty() || text.starts_with("/dev/") {
+                    continue;
+                }
+                if let Some((_, other)) = known.iter().find(|(one, _)| *one == text) {
+                    let message = format!("`{name}` and `{other}` are one {what}, `{text}`");
+                    let help = if what == "file" {
+                        "give each daemon a log of its own: each rotates it by itself"
+                    } else {
+                        "give each a folder of its own: `condor_preen` removes what it does not know there"
+                    };
+                    self.conflict(name, message, help);
+                    break;
+                }
+                known.push((text, name));
+            }
+        }
+    }
+
+    /// Lists of flocking that have different lengths (`schedd.cpp`).
+    fn flocking(&mut self) {
+        const LISTS: [&str; 2] = ["FLOCK_COLLECTOR_HOSTS", "FLOCK_NEGOTIATOR_HOSTS"];
+        let count = |name: &str| {
+            let text = self.text(name);
+            unknowns::marked(&text).is_none().then(|| list_items(&text).len())
+        };
+        let (Some(one), Some(two)) = (count(LISTS[0]), count(LISTS[1])) else { return };
+        let Some(name) = LISTS.into_iter().find(|name| self.set(name).is_some()).filter(|_| one != two) else { return };
+        let message = format!("`{}` has {one} hosts, and `{}` has {two}: jobs do not flock", LISTS[0], LISTS[1]);
+        self.conflict(name, message, "write as many hosts in both, or set `FLOCK_TO` alone");
     }
 
     /// Hosts that are allowed and denied: `DENY_…` decides.

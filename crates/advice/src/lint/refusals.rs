@@ -450,12 +450,12 @@ impl Reading {
     }
 
     /// Tests whether a name has a value in some case.
-    fn may_have(&self, name: &str) -> bool {
+    pub(super) fn may_have(&self, name: &str) -> bool {
         self.values.get(name).is_some_and(|all| all.iter().any(|(value, _)| !value.is_empty()))
             || self.is_of_items(name)
     }
 
-    fn has(&self, names: &[&str]) -> bool {
+    pub(super) fn has(&self, names: &[&str]) -> bool {
         self.value(names).is_some() || names.iter().any(|name| self.is_of_items(name))
     }
 
@@ -532,6 +532,7 @@ impl Reading {
         self.overwritten(statements);
         self.unread_commands(&name, statements);
         self.policies(statements);
+        self.companions(&name, statements);
         let slips = Slips { values: &self.values, statements }.check();
         self.found.extend(slips);
         for (one, other) in EXCLUSIVE {
@@ -677,11 +678,20 @@ impl Reading {
         if jobs < 2 || has_folder || self.may_have("noop_job") || self.includes {
             return;
         }
-        // The number of the cluster is the same for all of its jobs.
-        let of_cluster = |value: &str| value.to_ascii_lowercase().replace("$(clusterid)", "").replace("$(cluster)", "");
+        // The number of the cluster is the same for all of its jobs, and that of a step for one job of each item.
+        let items = if several { 2 } else { statement.as_ref().map_or(1, items) };
+        let steps = if several { 1 } else { jobs / items.max(1) };
+        let of_items: Vec<String> = statement.as_ref().map_or_else(Vec::new, |queue| {
+            let names = queue.names.iter().copied().chain(["item", "row", "itemindex"]);
+            names.map(|name| format!("$({})", name.to_ascii_lowercase())).collect()
+        });
         let is_shared = |value: &str| {
-            let plain = of_cluster(value);
-            !plain.contains('$') && !value.starts_with("/dev/") && !value.eq_ignore_ascii_case("nul")
+            let plain = value.to_ascii_lowercase().replace("$(clusterid)", "").replace("$(cluster)", "");
+            let rest = of_items.iter().fold(plain.replace("$(step)", ""), |rest, name| rest.replace(name, ""));
+            let of_step = steps == 1 || plain.contains("$(step)");
+            let of_item = items == 1 || of_items.iter().any(|name| plain.contains(name));
+            let is_device = value.starts_with("/dev/") || value.eq_ignore_ascii_case("nul");
+            !rest.contains('$') && !(of_step && of_item) && !is_device
         };
         let shared = |name: &&str| self.value(&[*name]).is_some_and(|(value, _)| is_shared(value));
         let name = ["output", "error"].into_iter().find(shared);
@@ -928,6 +938,12 @@ fn is_range(text: &str) -> bool {
     dots || text.starts_with("range(") || is_command
 }
 
+/// The message and the help about a range in place of items.
+fn of_range(item: &str) -> Option<(String, String)> {
+    let message = format!("`{item}` is one item: there are no ranges");
+    Some((message, "write `queue N` with `$(Process)`, or the items one by one".to_owned()))
+}
+
 /// The message and the help about items that are probably others than was meant.
 fn odd_items(queue: &QueueStatement<'_>) -> Option<(String, String)> {
     let count = number(queue.count);
@@ -941,10 +957,12 @@ fn odd_items(queue: &QueueStatement<'_>) -> Option<(String, String)> {
         return Some((message, "write the number of jobs".to_owned()));
     }
     match &queue.list {
-        ItemList::Here(item) if queue.kind == ItemKind::Words && is_range(item) => {
-            let message = format!("`{item}` is one item: there are no ranges");
-            Some((message, "write `queue N` with `$(Process)`, or the items one by one".to_owned()))
+        ItemList::Here(item) if queue.kind == ItemKind::Words && item.trim().starts_with('{') => {
+            let inner = item.trim().trim_matches(['{', '}']);
+            let message = format!("the braces are a part of the items in `{}`", item.trim());
+            (!is_range(item)).then(|| (message, format!("write `in ({inner})`"))).or_else(|| of_range(item))
         }
+        ItemList::Here(item) if queue.kind == ItemKind::Words && is_range(item) => of_range(item),
         ItemList::File(file) if is_range(file) => {
             let message = format!("`from` takes the name of a file, here `{file}`");
             Some((message, format!("write `from {file} |` for the output of a command")))
@@ -952,6 +970,11 @@ fn odd_items(queue: &QueueStatement<'_>) -> Option<(String, String)> {
         ItemList::File(file) if file.ends_with('/') => {
             let message = format!("`from` takes a file with one item on each line, and `{file}` is a folder");
             Some((message, format!("write `matching files {file}*` for the files in it")))
+        }
+        ItemList::File(file) if file.rsplit_once(' ').is_some_and(|(_, last)| number(last).is_some()) => {
+            let (name, count) = file.rsplit_once(' ').unwrap_or((file, ""));
+            let message = format!("`from` takes the name of a file, here `{file}`");
+            Some((message, format!("write `queue {count} {} from {name}`", queue.names.join(","))))
         }
         ItemList::File(file) if file.contains(", ") => {
             Some((format!("`from` takes the name of a file, here `{file}`"), format!("write `in ({file})` for items")))

@@ -359,8 +359,13 @@ fn branch_comparison(_: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Dia
 }
 
 /// `"$(NAME)"`
-fn macro_in_text(_: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
+fn macro_in_text(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
     let Node::Literal(Literal::Str(value)) = tree.node(id) else { return None };
+    // What an expansion gives is meant: `$(DOLLAR)` keeps a macro from being expanded.
+    let place = tree.span(id)?.range();
+    if context.made.iter().any(|made| made.start < place.end && place.start < made.end) {
+        return None;
+    }
     let at = memchr::memmem::find(value, b"$(")?;
     if at > 0 && value[at - 1] == b'$' {
         return None;

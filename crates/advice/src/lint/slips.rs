@@ -60,11 +60,15 @@ impl<'r> Slips<'r> {
     /// An amount that a command and an attribute give, with different values.
     fn twice(&self) -> impl Iterator<Item = Slip<'r>> + use<'_, 'r> {
         /// Commands, their attributes, and the bytes of a number without a unit.
-        const PAIRS: [(&str, &str, u64); 4] = [
+        const PAIRS: [(&str, &str, u64); 8] = [
             ("request_cpus", "my.requestcpus", 1),
             ("request_gpus", "my.requestgpus", 1),
             ("request_memory", "my.requestmemory", 1 << 20),
             ("request_disk", "my.requestdisk", 1 << 10),
+            ("request_cpus", "requestcpus", 1),
+            ("request_gpus", "requestgpus", 1),
+            ("request_memory", "requestmemory", 1 << 20),
+            ("request_disk", "requestdisk", 1 << 10),
         ];
         PAIRS.into_iter().filter_map(|(command, attribute, unit)| {
             let ((one, first), (other, second)) = (self.value(command)?, self.value(attribute)?);

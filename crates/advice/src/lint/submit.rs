@@ -18,12 +18,14 @@ use super::{beside_comment, is_slip, placed, refusals, shifted_fix, unknowns};
 use crate::submit::bytes_of_unit;
 use crate::submit::queue::{ItemKind, ItemList, QueueStatement, number};
 use crate::submit::statements::{SubmitLine, joined, queue_arguments, statements};
-use classmate::internal::analysis::evaluate::OPEN;
+use classmate::internal::analysis::evaluate::{Analysis, OPEN};
+use classmate::internal::analysis::values::{Values, kind};
 use classmate::internal::diagnostic::{Excerpt, Severity};
 use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
+use classmate::internal::syntax::view::Reference;
 use classmate::{ClassAd, Diagnostic, Name, ParseOptions, Span};
 use classmate_config::internal::config::check::seconds_of_days;
 use classmate_config::internal::config::{BYTE_ORDER_MARK, origin, parenthesized};
@@ -166,7 +168,10 @@ fn swallowed(file: &Arc<str>, statement: &[u8], number: u64) -> Option<Diagnosti
         if let Some((shown, length)) = command.filter(|_| at > 0) {
             let start = offset + line.len() - line.trim_ascii_start().len();
             let message = format!("`{shown}` is a part of the value: the line before it ends with `\\`");
-            let finding = Diagnostic::warning(message, Span::new(start, start + length));
+            // The sign is what is too much.
+            let sign = memchr::memrchr(b'\\', &statement[..offset]).unwrap_or(start);
+            let finding = Diagnostic::warning(message, Span::new(sign, sign + 1));
+            let finding = finding.related(Span::new(start, start + length), "a command of its own");
             let excerpt = Excerpt { text: statement.to_vec(), subject: None };
             let help = "remove the `\\` at the end of the line before it";
             return Some(placed(finding.help(help).code("odd-command"), file, number, excerpt, None));
@@ -386,12 +391,7 @@ fn request(
             let excerpt = Excerpt { text: line.to_vec(), subject: Some(name.to_owned()) };
             return Some(placed(finding, file, number, excerpt, None));
         }
-        // A few MiB are less than a job writes.
-        let is_small =
-            name == "request_disk" && (1..=65_536).contains(&amount) && (amount % 1000 == 0 || amount % 1024 == 0);
-        // No program runs in a few MiB.
-        let is_tiny = name == "request_memory" && (1..=MAX_TINY).contains(&amount);
-        let looks = wrong_size(unit, f64::from(amount)).or(is_small.then_some("MiB")).or(is_tiny.then_some("GiB"))?;
+        let looks = unlikely_request(name, unit, amount)?;
         let message = format!("`{name}` without a unit is in {unit}, and the number is probably {looks}");
         let meant = match looks {
             "MiB" => "MB",
@@ -403,6 +403,42 @@ fn request(
     let excerpt = Excerpt { text: line.to_vec(), subject: Some(name.to_owned()) };
     let fix = shifted_fix(&finding, start);
     Some(placed(finding, file, number, excerpt, fix))
+}
+
+/// A request that depends on what a job used in its last run: the first one has no value, and matches no slot.
+fn undefined_at_first(text: &[u8], options: &ParseOptions) -> Option<Diagnostic> {
+    const OF_RUNS: [&[u8]; 8] = [
+        b"cpususage",
+        b"exitcode",
+        b"holdreasoncode",
+        b"holdreasonsubcode",
+        b"jobcurrentstartdate",
+        b"lastremotehost",
+        b"memoryusage",
+        b"residentsetsize",
+    ];
+    let expr = parse_expr(text, options).ok().filter(|_| memchr::memchr(b'$', text).is_none())?;
+    let (tree, root) = (expr.tree(), expr.root());
+    let name = tree.references(root).map(|reference| reference.name).find(|name| OF_RUNS.contains(&name.folded()))?;
+    let missing = |reference: Reference| {
+        if OF_RUNS.contains(&reference.name.folded()) { Values::of_kinds(kind::UNDEFINED) } else { Values::any() }
+    };
+    let values = Analysis::new(tree, &missing).values(root);
+    let only = |values: &Values| !values.has_defined() && !values.is_empty();
+    let message = format!("`{name}` is UNDEFINED before the first run, and so is this: the job matches no slot");
+    let found = Diagnostic::warning(message, Span::new(0, text.len())).code("always-undefined");
+    let help = format!("write `{name} =!= undefined && …`, or `MAX({{ 1024, … }})`, which leaves it out");
+    only(&values).then(|| found.help(help))
+}
+
+/// The unit that the amount of a request is probably in, if it is not its own.
+pub(super) fn unlikely_request(name: &str, unit: &str, amount: u32) -> Option<&'static str> {
+    // A few MiB are less than a job writes.
+    let is_small =
+        name == "request_disk" && (1..=65_536).contains(&amount) && (amount % 1000 == 0 || amount % 1024 == 0);
+    // No program runs in a few MiB.
+    let is_tiny = name == "request_memory" && (1..=MAX_TINY).contains(&amount);
+    wrong_size(unit, f64::from(amount)).or(is_small.then_some("MiB")).or(is_tiny.then_some("GiB"))
 }
 
 /// MiB in which no program runs.
@@ -583,6 +619,13 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
         let excerpt = Excerpt { text: statement.to_vec(), subject: Some(String::from_utf8_lossy(name).into_owned()) };
         return vec![placed(finding, file, number, excerpt, fix)];
     }
+    let amount = line[equals + 1..].trim_ascii();
+    let at = line.len() - line[equals + 1..].trim_ascii_start().len();
+    let comment = || own.beside(start, &lower);
+    if let Some(found) = said_otherwise(&lower, &String::from_utf8_lossy(amount), &comment()) {
+        let excerpt = Excerpt { text: statement.to_vec(), subject: Some(lower) };
+        return vec![placed(found.shifted(at), file, number, excerpt, None)];
+    }
     let unknown_word = |word: Name| own.is_unknown_word(word);
     let unknown_word: Option<&dyn Fn(Name) -> bool> = Some(&unknown_word);
     let kind = commands::kind(&lower);
@@ -636,6 +679,11 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
             let warning = Diagnostic::warning("a string is not a number, so it counts as 0", Span::new(0, text.len()));
             return vec![warning.help("remove the quotes").code("type-clash")];
         }
+        if role == MATCH_VALUE
+            && let Some(found) = own.unknown_value(text)
+        {
+            return vec![number_expected(found, &lower)];
+        }
         let attribute = attribute.filter(|_| memchr::memchr(b'$', text).is_none());
         let options = own.options();
         if attribute.is_none() && kind == Some(CommandKind::Expression) && role == Role::default() {
@@ -654,6 +702,9 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
         text_attribute.or_else(constant).or_else(word).into_iter().collect()
     });
     found.extend(of_macro);
+    if found.is_empty() && lower.starts_with("request_") {
+        found.extend(undefined_at_first(text, &own.options()));
+    }
     let count = found.len();
     found.truncate(MAX_OF_STATEMENT);
     if let Some(last) = found.last_mut().filter(|_| count > MAX_OF_STATEMENT) {
@@ -695,6 +746,13 @@ fn of_gpus(text: &[u8], options: &ParseOptions) -> Vec<Diagnostic> {
         let Node::Binary(op, left, right) = *tree.node(id) else { return None };
         let name = tree.reference(tree.bare(left)).filter(|_| matches!(op.precedence(), 6 | 7))?.name;
         let span = tree.span(id)?;
+        if let Node::Attr(word) = tree.node(tree.bare(right))
+            && matches!(name.folded(), b"devicename" | b"deviceuuid")
+        {
+            let message = format!("`{word}` without quotes is an attribute, which a GPU does not have");
+            let help = format!("write `{name} {} \"{word}\"`", op.symbol());
+            return Some(Diagnostic::warning(message, span).help(help).code("unquoted-word"));
+        }
         match (name.folded(), tree.node(tree.bare(right))) {
             (b"capability" | b"globalmemorymb", Node::Literal(Literal::Str(text))) => {
                 let message = format!("`{name}` is a number: its comparison with a string is ERROR");
@@ -752,18 +810,29 @@ fn date(name: &str, text: &str) -> Option<Diagnostic> {
     Some(Diagnostic::error(message, Span::new(0, text.len())).help(help).code("rejected-submit"))
 }
 
+/// Commands that are numbers of seconds.
+const SECONDS: [&str; 8] = [
+    "allowed_execute_duration",
+    "allowed_job_duration",
+    "deferral_window",
+    "job_lease_duration",
+    "job_max_vacate_time",
+    "keep_claim_idle",
+    "max_job_retirement_time",
+    "next_job_start_delay",
+];
+
+/// A number of seconds of which the comment above says another amount.
+fn said_otherwise(name: &str, text: &str, comment: &str) -> Option<Diagnostic> {
+    let number = text.parse::<f64>().ok().filter(|_| SECONDS.contains(&name))?;
+    let (amount, product) = meant_amount(comment, number, "seconds")?;
+    let message = format!("`{name}` is in seconds, and the comment says `{}`", amount.shown);
+    let found = Diagnostic::warning(message, Span::new(0, text.len())).code("odd-unit");
+    Some(found.help(format!("write `{product}`")))
+}
+
 /// `allowed_execute_duration = 24 * 60`: minutes of days, where seconds are read.
 fn minutes_of_days(name: &str, text: &str) -> Option<Diagnostic> {
-    const SECONDS: [&str; 8] = [
-        "allowed_execute_duration",
-        "allowed_job_duration",
-        "deferral_window",
-        "job_lease_duration",
-        "job_max_vacate_time",
-        "keep_claim_idle",
-        "max_job_retirement_time",
-        "next_job_start_delay",
-    ];
     let meant = seconds_of_days(text).filter(|_| SECONDS.contains(&name))?;
     let message = format!("`{name}` is in seconds, and `{text}` is a number of minutes");
     Some(Diagnostic::warning(message, Span::new(0, text.len())).help(format!("write `{meant}`")).code("odd-unit"))

@@ -361,6 +361,7 @@ impl<'r> Macros<'r> {
                 };
                 let number = || Some(*at) == queue && text.split_whitespace().next() == Some(&format!("$({name})"));
                 let help = of_environment(name)
+                    .or_else(|| of_job(&lower))
                     .or_else(|| of_shell(name))
                     .or_else(|| Some(format!("the items are called `$({})`", item().filter(|_| name.len() >= 3)?)))
                     .or_else(|| Some(format!("did you mean `$({})`?", slip()?)))
@@ -403,6 +404,18 @@ fn other_notation(text: &str, is_own: &dyn Fn(&str) -> bool) -> Option<(String, 
             (is_closed && is_own(name)).then(|| (shown, name.to_owned()))
         })
     })
+}
+
+/// The help about another word for a number of the job.
+fn of_job(name: &str) -> Option<String> {
+    let meant = match name {
+        "proc_id" | "process_id" | "processid" | "processnumber" | "procnumber" | "procno" | "procs" | "taskid"
+        | "task_id" => "Process",
+        "cluster_id" | "clusternumber" | "clusterno" | "clust" => "Cluster",
+        "nodeid" | "node_id" | "nodenumber" => "Node",
+        _ => return None,
+    };
+    Some(format!("write `$({meant})`"))
 }
 
 /// The help about a command of a shell in the place of a macro: `$(date)`.

@@ -3,6 +3,7 @@
 //! In: a command and its value. Out: a message and a help, for findings of the rule `odd-command`.
 
 use super::attributes::{is_known, misspelled_attribute, only_in};
+use super::commands::is_listed;
 use super::rules::truth_of;
 use super::submit_files::odd_name;
 use crate::submit::queue::number;
@@ -28,6 +29,10 @@ fn other_notation(name: &str, value: &str) -> Option<(String, String)> {
             let message = format!("`$$({word})` is an attribute of the slot, and slots have no `{word}`");
             if let Some(meant) = misspelled_of_slot(word) {
                 return Some((message, format!("did you mean `$$({meant})`?")));
+            }
+            if only_in(word.to_ascii_lowercase().as_bytes()) == Some("job") {
+                let command = word.to_ascii_lowercase().replacen("request", "request_", 1);
+                return Some((message, format!("write a macro of this file, such as `$({command})`")));
             }
             return is_name(word).then(|| (message, format!("write `$({word})`")));
         }
@@ -295,10 +300,61 @@ const COUNTS: [&str; 8] = [
     "stack_size",
 ];
 
-/// The name of a file in quotes, which are a part of it.
+/// `output = a.out # the result`: there are no comments behind a value.
+fn comment(name: &str, value: &str) -> Option<(String, String)> {
+    const OTHERS: [&str; 5] = ["arguments", "args", "description", "environment", "env"];
+    let at = value.match_indices('#').map(|(at, _)| at).find(|at| value[..*at].ends_with([' ', '\t']))?;
+    let is_text = OTHERS.contains(&name) || name.starts_with("my.") || name.ends_with("_reason");
+    let is_command = is_listed(name) && !is_text && !value.contains('"');
+    let message = format!("`{}` is a part of the value: comments have lines of their own", &value[at..]);
+    is_command
+        .then(|| (message, format!("write `{name} = {}`, and the comment on its own line", value[..at].trim_end())))
+}
+
+/// `http//example.org/x`: an address that is none without `://`, and the name of a file.
+fn odd_address(name: &str, value: &str) -> Option<(String, String)> {
+    const SCHEMES: [&str; 11] =
+        ["http", "https", "osdf", "stash", "pelican", "s3", "gs", "ftp", "root", "davs", "gsiftp"];
+    if !matches!(name, "transfer_input_files" | "output_destination" | "transfer_output_remaps" | "container_image") {
+        return None;
+    }
+    let items = value.trim_matches('"').split([',', ';']).map(|item| item.rsplit('=').next().unwrap_or(item).trim());
+    items.into_iter().find_map(|item| {
+        let scheme = SCHEMES.into_iter().find(|scheme| {
+            let rest = item.strip_prefix(scheme);
+            rest.is_some_and(|rest| rest.starts_with("//") || rest.starts_with(":/") && !rest.starts_with("://"))
+        })?;
+        let rest = item[scheme.len()..].trim_start_matches([':', '/']);
+        let slashes = if matches!(scheme, "osdf" | "stash" | "pelican") { ":///" } else { "://" };
+        let message = format!("`{item}` is not an address, but the name of a file");
+        Some((message, format!("write `{scheme}{slashes}{rest}`")))
+    })
+}
+
+/// Other commands that are texts, of which `condor_submit -dry-run` keeps the quotes.
+const TEXTS: [&str; 10] = [
+    "accounting_group",
+    "accounting_group_user",
+    "container_image",
+    "description",
+    "email_attributes",
+    "getenv",
+    "job_machine_attrs",
+    "notify_user",
+    "output_destination",
+    "transfer_checkpoint_files",
+];
+
+/// The name of a file, or another text, in quotes, which are a part of it.
 fn quoted_path(name: &str, value: &str) -> Option<(String, String)> {
-    let inner = value.strip_prefix('"')?.strip_suffix('"').filter(|_| FILES.contains(&name))?;
-    Some((format!("the quotes are a part of the name in `{name}`"), format!("write `{name} = {inner}`")))
+    let inner = value.strip_prefix('"')?.strip_suffix('"')?;
+    let is_file = FILES.contains(&name);
+    let is_text = TEXTS.contains(&name) || name.starts_with("cron_");
+    if !is_file && (!is_text || inner.is_empty()) {
+        return None;
+    }
+    let what = if is_file { "name in" } else { "value of" };
+    Some((format!("the quotes are a part of the {what} `{name}`"), format!("write `{name} = {inner}`")))
 }
 
 /// The name of a file with the `~` of a shell, and several names without commas.
@@ -385,7 +441,8 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
     if found.is_some() {
         return found;
     }
-    let found = nested_function(value).or_else(|| quoted_path(name, value)).or_else(|| odd_path(name, value));
+    let found = nested_function(value).or_else(|| comment(name, value)).or_else(|| quoted_path(name, value));
+    let found = found.or_else(|| odd_path(name, value)).or_else(|| odd_address(name, value));
     let found = found
         .or_else(|| odd_name(name, value))
         .or_else(|| whole_in_quotes(name, value))
@@ -411,9 +468,21 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
             Some((message, "write `notification = Never`".to_owned()))
         }
         "environment" | "env" => odd_environment(value),
+        "use_oauth_services" if truth_of(value.to_ascii_lowercase().as_bytes()).is_some() => {
+            let message = format!("`{value}` is the name of a service here");
+            Some((message, "write the names of the services, as in `use_oauth_services = box`".to_owned()))
+        }
+        "notify_user" if value.contains(char::is_whitespace) && !value.contains([',', '@']) => {
+            let message = format!("`notify_user` is `{value}`, which is not the address of a mail");
+            Some((message, "write `name@example.org`".to_owned()))
+        }
         "getenv" => {
             let truth = truth_of(value.to_ascii_lowercase().as_bytes()).filter(|_| value.len() > 2)?;
             Some((format!("`{value}` is the name of a variable here"), format!("write `{truth}`")))
+        }
+        "machine_count" | "node_count" if number(value).is_some_and(|count| count < 1.0) => {
+            let message = format!("`{name}` is {value}, so the job has no nodes");
+            Some((message, "write a number of at least 1".to_owned()))
         }
         "machine_count" | "node_count" if number(value).is_none() => {
             let message = format!("`{name}` is `{value}`, and is read by its beginning");
@@ -456,10 +525,19 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
 
 /// A value in single quotes, which are a part of it.
 fn whole_in_quotes(name: &str, value: &str) -> Option<(String, String)> {
-    const NAMES: [&str; 6] =
-        ["arguments", "args", "batch_name", "jobbatchname", "executable", "transfer_output_remaps"];
+    const NAMES: [&str; 8] = [
+        "arguments",
+        "args",
+        "batch_name",
+        "env",
+        "environment",
+        "executable",
+        "jobbatchname",
+        "transfer_output_remaps",
+    ];
     let inner = value.strip_prefix('\'')?.strip_suffix('\'').filter(|inner| !inner.contains('\''))?;
-    let help = if name.ends_with("remaps") { format!("\"{inner}\"") } else { inner.to_owned() };
+    let is_quoted = name.ends_with("remaps") || name.starts_with("env");
+    let help = if is_quoted { format!("\"{inner}\"") } else { inner.to_owned() };
     let message = format!("the single quotes are a part of the value of `{name}`");
     NAMES.contains(&name).then(|| (message, format!("write `{name} = {help}`")))
 }
@@ -514,6 +592,12 @@ fn of_command_line(name: &str, value: &str) -> Option<(String, String)> {
 
 /// Settings that are not separated, or separated by the sign of the other form.
 fn odd_environment(value: &str) -> Option<(String, String)> {
+    let words_of_shell = ["export ", "set ", "setenv "];
+    if let Some(word) = words_of_shell.into_iter().find(|word| value.trim_start_matches('"').starts_with(word)) {
+        let message = format!("`{}` is a part of the name of the variable: no shell reads it", word.trim());
+        let rest = value.trim_matches('"')[word.len()..].trim_start();
+        return Some((message, format!("write `environment = \"{rest}\"`")));
+    }
     if !value.starts_with('"') {
         let is_setting = |word: &str| {
             let name = word.split_once('=').map_or("", |(name, _)| name);
@@ -571,6 +655,10 @@ fn odd_environment(value: &str) -> Option<(String, String)> {
 /// Files, images and arguments that are read as one name, or with their quotes.
 fn odd_files(name: &str, value: &str) -> Option<(String, String)> {
     match name {
+        "executable" if value.ends_with('/') => {
+            let message = format!("`{name}` is the name of a file, and `{value}` is a folder");
+            Some((message, format!("write the program in it, as in `{value}program`")))
+        }
         "output" | "error" | "log" if value.ends_with('/') => {
             let message = format!("`{name}` is the name of a file, and `{value}` is a folder");
             Some((message, format!("write `{value}$(Cluster).$(Process).{}`", &name[..3])))
@@ -591,12 +679,21 @@ fn odd_files(name: &str, value: &str) -> Option<(String, String)> {
             let message = format!("`{name}` is `{value}`, which is read as true");
             (!known).then(|| (message, "write `false`, or `true`".to_owned()))
         }
+        "transfer_input_files" | "transfer_output_files" if value.starts_with(['{', '[', '(']) => {
+            let message = format!("`{}` is a part of the first name", &value[..1]);
+            let inner = value.trim_matches(['{', '}', '[', ']', '(', ')']);
+            Some((message, format!("write `{name} = {inner}`")))
+        }
+        "transfer_input_files" | "transfer_output_files" if value.contains("\",") || value.contains(", \"") => {
+            let message = "the quotes between the names are a part of them".to_owned();
+            Some((message, format!("write `{name} = {}`", value.replace('"', ""))))
+        }
         "transfer_input_files" | "transfer_output_files" if value.contains(';') => {
             let message = format!("`{value}` is one name: `;` does not separate files");
             Some((message, "separate files with commas".to_owned()))
         }
         "transfer_output_remaps" => {
-            let inner = value.strip_prefix('"')?.strip_suffix('"')?;
+            let inner = value.strip_prefix('"').and_then(|inner| inner.strip_suffix('"')).unwrap_or(value);
             // An `=` in a name is written `\=`.
             let signs = |item: &str| item.matches('=').count() - item.matches("\\=").count();
             let mut items = inner.split(';').map(str::trim);
@@ -607,9 +704,17 @@ fn odd_files(name: &str, value: &str) -> Option<(String, String)> {
                 let message = format!("`{target}` is one new name: `,` does not separate files");
                 return Some((message, format!("write `{}`", item.replace(',', ";"))));
             }
-            let item = items.find(|item| !item.is_empty() && !item.contains('='))?;
+            let item = items.find(|item| {
+                // `a: b, c = d`
+                let front = item.split('=').next().unwrap_or_default();
+                !item.is_empty() && (!item.contains('=') || front.contains([':', ',']) && !front.contains("://"))
+            })?;
             let help = "write `\"name = new/name; other = new\"`".to_owned();
-            Some((format!("`{item}` has no `=`, so no file gets another name"), help))
+            Some(if item.contains('=') {
+                (format!("`{item}` is one name and its new name: `;` separates files, and `=` the two"), help)
+            } else {
+                (format!("`{item}` has no `=`, so no file gets another name"), help)
+            })
         }
         // The file of an image may have blanks in its name.
         "docker_image" | "container_image"
@@ -653,6 +758,11 @@ fn odd_time(name: &str, value: &str) -> Option<(String, String)> {
     let is_known = |sign: char| sign.is_ascii_digit() || "*,-/ \t\"".contains(sign);
     // A step may be larger.
     let parts = value.split(',').flat_map(|part| digits(part.split('/').next().unwrap_or_default()));
+    let steps = value.split(',').filter_map(|part| part.split_once('/')?.1.trim().parse::<u32>().ok());
+    if let Some(step) = steps.into_iter().find(|step| *step > most) {
+        let message = format!("the step {step} of `{name}` is above {most}, so only the first time is left");
+        return Some((message, format!("write a step of at most {most}")));
+    }
     let mut numbers = parts.filter(|part| !part.is_empty()).map(|part| part.parse::<u32>().unwrap_or(u32::MAX));
     let wrong = !value.chars().all(is_known) || numbers.any(|number| !(least..=most).contains(&number));
     wrong.then(|| {

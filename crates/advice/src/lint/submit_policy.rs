@@ -45,7 +45,7 @@ fn constant(text: &str) -> Option<bool> {
 impl Reading {
     /// Reports policies and limits that cannot be meant together.
     pub(super) fn policies(&mut self, statements: &[String]) {
-        let found = [self.undone(), self.endless(), self.at_once(), self.other_order()];
+        let found = [self.undone(), self.endless(), self.at_once(), self.other_order(), self.both()];
         for (at, message, help) in found.into_iter().flatten() {
             self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
         }
@@ -59,6 +59,15 @@ impl Reading {
         let message = "`periodic_release` is the condition of `periodic_hold`, so the job is held again and again";
         let help = "write another condition, such as `HoldReasonCode == 3 && NumHolds < 3`";
         same.then(|| (at, message.to_owned(), help.to_owned()))
+    }
+
+    /// The same condition holds a job and removes it.
+    fn both(&self) -> Option<(usize, String, String)> {
+        let (hold, _) = policy(self, "periodic_hold")?;
+        let (remove, at) = policy(self, "periodic_remove")?;
+        let same = plain(&hold) == plain(&remove) && constant(&hold).is_none();
+        let message = "`periodic_remove` is the condition of `periodic_hold`, so the job does not stay held";
+        same.then(|| (at, message.to_owned(), "remove one of them, or write another condition".to_owned()))
     }
 
     /// A job that starts anew whenever it ends. A job that runs at times of its own is meant to.
@@ -83,7 +92,12 @@ impl Reading {
             };
             (constant(&value) == Some(true)).then(|| (at, message, help.to_owned()))
         };
-        [("periodic_remove", "removed at once"), ("periodic_hold", "held at once")].into_iter().find_map(of)
+        let all = [
+            ("periodic_remove", "removed at once"),
+            ("periodic_hold", "held at once"),
+            ("on_exit_hold", "held when it ends"),
+        ];
+        all.into_iter().find_map(of)
     }
 
     /// A minimum above a maximum, and limits in an order in which one has no effect.

@@ -3,6 +3,7 @@
 use super::commands::{CommandKind, kind};
 use crate::submit::queue::number;
 use classmate::ParseOptions;
+use classmate::internal::builtin::near;
 use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::parse::parse_expr;
@@ -69,6 +70,7 @@ pub(super) fn bad_value(name: &str, value: &str) -> Option<(String, String)> {
             let plain = value.split('.').count() <= 2 && value.split('.').all(digits);
             (!plain).then(|| (format!("`{value}` is not a value of `{name}`"), "write `11` or `11.5`".to_owned()))
         }
+        "use_scitokens" if number(value).is_none() => one_of(&["auto"], "`true`, `false` or `auto`"),
         "kill_sig" | "remove_kill_sig" | "hold_kill_sig" => {
             let help = "write the name of a signal, such as `SIGTERM`, or its number".to_owned();
             (!is_signal(value)).then(|| (format!("`{value}` is not a signal"), help))
@@ -77,6 +79,9 @@ pub(super) fn bad_value(name: &str, value: &str) -> Option<(String, String)> {
             let help = "write a number of seconds, or an expression".to_owned();
             (!may_be_count(value)).then(|| (format!("`{name}` is `{value}`: expected a number of seconds"), help))
         }
+        "skip_if_dataflow" => number(value)
+            .is_none()
+            .then(|| (format!("`{name}` is `{value}`: expected a boolean"), "write `true` or `false`".to_owned())),
         "skip_filechecks" => (!value.eq_ignore_ascii_case("warn") && number(value).is_none())
             .then(|| (format!("`{value}` is not a value of `{name}`"), "write `true`, `false` or `warn`".to_owned())),
         "image_size" => {
@@ -126,8 +131,37 @@ pub(super) fn grid_fault(value: &str) -> Option<(String, String)> {
         return None;
     }
     let known = TYPES.iter().any(|one| one.eq_ignore_ascii_case(kind));
+    let words = value.split_whitespace().count();
+    let short = match kind.to_ascii_lowercase().as_str() {
+        "batch" if words >= 2 && near_batch(value).is_some() => near_batch(value),
+        "batch" if words < 2 => Some("the batch system, as in `batch slurm`"),
+        "condor" if words < 3 => Some("an access point and a pool, as in `condor ap.example.org cm.example.org`"),
+        "arc" if words < 2 => Some("the address of the service, as in `arc https://ce.example.org`"),
+        _ => None,
+    };
+    if let Some(what) = short {
+        return Some((format!("`{value}` lacks a part of the resource"), format!("write {what}")));
+    }
     let help = "write `condor`, `batch`, `arc`, `ec2`, `gce` or `azure` first".to_owned();
     (!known).then(|| (format!("`{kind}` is not a type of grid resources"), help))
+}
+
+/// The batch system that a misspelled one means.
+fn near_batch(value: &str) -> Option<&'static str> {
+    const SYSTEMS: [(&str, &str); 5] = [
+        ("slurm", "`batch slurm`"),
+        ("condor", "`batch condor`"),
+        ("pbs", "`batch pbs`"),
+        ("lsf", "`batch lsf`"),
+        ("sge", "`batch sge`"),
+    ];
+    let kind = value.split_whitespace().nth(1)?;
+    let distance = |known: &str| near::distance(kind.as_bytes(), known.as_bytes(), 2);
+    let is_known = SYSTEMS.iter().any(|(known, _)| known.eq_ignore_ascii_case(kind));
+    SYSTEMS
+        .iter()
+        .find(|(known, _)| !is_known && known.len() >= 5 && distance(known).is_some())
+        .map(|(_, meant)| *meant)
 }
 
 /// The fault of quotes in arguments.

@@ -74,7 +74,8 @@ pub(crate) fn parts(raw: &[u8]) -> Vec<TransformPart> {
     let mut found: Vec<TransformPart> = without_end(raw).into_iter().chain(replaced_conditions(raw)).collect();
     let mut start = 0;
     for line in raw.split(|byte| *byte == b'\n') {
-        found.extend(no_condition(line, start).filter(|_| !refers).or_else(|| part(line, start)));
+        let of_line = no_condition(line, start).filter(|_| !refers).or_else(|| comparing_if(line, start));
+        found.extend(of_line.or_else(|| part(line, start)));
         start += line.len() + 1;
     }
     found
@@ -91,6 +92,28 @@ fn no_condition(line: &[u8], start: usize) -> Option<TransformPart> {
     let finding = Diagnostic::warning(message, span);
     let help = "write `REQUIREMENTS condition`, without `=`";
     sets.then(|| TransformPart::Invalid(finding.help(help).code("odd-line")))
+}
+
+/// `if RequestMemory > 1000`: conditions of lines compare versions only.
+fn comparing_if(line: &[u8], start: usize) -> Option<TransformPart> {
+    let mut words = Words { line, at: 0 };
+    let word = words.next()?;
+    let is_if = [&b"if"[..], b"elif"].iter().any(|known| known.eq_ignore_ascii_case(&line[word.clone()]));
+    let rest = words.rest();
+    let condition = &line[rest.clone()];
+    let front = condition.strip_prefix(b"!").unwrap_or(condition).trim_ascii_start();
+    let is_other = [&b"version"[..], b"defined"]
+        .iter()
+        .any(|known| front.get(..known.len()).is_some_and(|front| front.eq_ignore_ascii_case(known)));
+    let compares = condition.iter().any(|byte| b"<>=&|".contains(byte));
+    if !is_if || is_other || !compares {
+        return None;
+    }
+    let shown = String::from_utf8_lossy(condition).into_owned();
+    let span = Span::new(start + rest.start, start + rest.end);
+    let found = Diagnostic::error(format!("`{shown}` is not a condition of `if`, which compares versions only"), span);
+    let help = "write it as `REQUIREMENTS`, or in `ifThenElse(…)`: the whole transform is ignored";
+    Some(TransformPart::Invalid(found.help(help).code("syntax")))
 }
 
 /// The part on a line that begins at an offset of the value.
@@ -160,6 +183,12 @@ fn part(line: &[u8], start: usize) -> Option<TransformPart> {
         let help = "without a valid pattern, no attributes match and the command has no effect".to_owned();
         return wrong(argument, format!("`{}` is not a valid pattern: {error}", String::from_utf8_lossy(text)), help);
     }
+    let of_attributes = !matches!(form, Form::Word) && *name != "EVALMACRO" && !text.starts_with(b"/");
+    if of_attributes && let Some((message, help)) = odd_attribute(text, &line[rest.clone()], *form == Form::Deletes) {
+        let span = Span::new(start + argument.start, start + argument.end);
+        let found = Diagnostic::warning(message, span).help(help).code("odd-line");
+        return Some(TransformPart::Invalid(found));
+    }
     if *name == "UNIVERSE" && !is_universe(text) {
         let (shown, help) = (String::from_utf8_lossy(text), "write a name such as `VANILLA` or `GRID`, or its number");
         return wrong(argument, format!("`{shown}` is not a universe, so the command has no effect"), help.to_owned());
@@ -172,6 +201,23 @@ fn part(line: &[u8], start: usize) -> Option<TransformPart> {
         Form::Evaluates => expression(rest, Role::default(), true, Some(argument).filter(|_| *name == "EVALSET")),
         _ => expression(rest, job_role(&text.to_ascii_lowercase()), false, Some(argument)),
     }
+}
+
+/// The name of an attribute with signs that become a part of it, and several attributes for a command that takes one.
+fn odd_attribute(text: &[u8], rest: &[u8], deletes: bool) -> Option<(String, String)> {
+    let shown = String::from_utf8_lossy(text).into_owned();
+    if deletes && (text.contains(&b',') || !rest.is_empty() && !rest.starts_with(b"#")) {
+        let message = "`DELETE` takes one attribute: the others stay".to_owned();
+        return Some((message, "write a line for each of them, or a pattern, `/^(A|B)$/`".to_owned()));
+    }
+    let lower = text.to_ascii_lowercase();
+    if let Some(front) = [&b"my."[..], b"target."].into_iter().find(|front| lower.starts_with(front)) {
+        let message = format!("`{shown}` is the whole name of an attribute here");
+        return Some((message, format!("write `{}`", String::from_utf8_lossy(&text[front.len()..]))));
+    }
+    let sign = [b',', b':', b';'].into_iter().find(|sign| text.ends_with(&[*sign]))?;
+    let message = format!("`{}` is a part of the name of the attribute `{shown}`", char::from(sign));
+    Some((message, format!("write `{}`", &shown[..shown.len() - 1])))
 }
 
 /// Returns true for a universe, and for what a macro may make one.

@@ -94,9 +94,19 @@ pub(super) struct NamedAmount {
     is_time: bool,
 }
 
+/// A text in which small numbers are written with digits.
+fn with_digits(text: &str) -> String {
+    const WORDS: [&str; 12] =
+        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+    let number = |word: &str| WORDS.iter().position(|known| known.eq_ignore_ascii_case(word)).map(|at| at + 1);
+    let words = text.split(' ').map(|word| number(word).map_or_else(|| word.to_owned(), |number| number.to_string()));
+    words.collect::<Vec<_>>().join(" ")
+}
+
 /// The amounts of time or of bytes that a text names.
 pub(super) fn named_amounts(text: &str) -> Vec<NamedAmount> {
     let mut found = Vec::new();
+    let text = &with_digits(text);
     let bytes = text.as_bytes();
     let mut at = 0;
     while let Some(start) = bytes[at..].iter().position(u8::is_ascii_digit).map(|start| at + start) {

@@ -8,7 +8,7 @@ mod names;
 mod types;
 mod words;
 
-pub use types::{is_number, seconds_of_days, unit_of_days};
+pub use types::{AtZero, at_zero, is_number, seconds_of_days, unit, unit_of_days};
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -189,6 +189,11 @@ pub fn is_variable(name: &[u8]) -> bool {
     knob::find(name).is_some() || is_named(name)
 }
 
+/// The variable with a default whose name another one (upper case) is but for one letter.
+pub fn closest_variable(upper: &[u8]) -> Option<String> {
+    names::of_table(upper)
+}
+
 /// Tests whether a variable with a name of its own has a name, not one of a family.
 fn is_named(name: &[u8]) -> bool {
     let upper = name.to_ascii_uppercase();
@@ -223,6 +228,8 @@ struct Checker<'c> {
     daemons: BTreeSet<Vec<u8>>,
     /// Macros that slots are to get, upper case.
     match_exprs: BTreeSet<Vec<u8>>,
+    /// True if a group has a quota of one slot or more, once that is asked for.
+    whole_quota: Option<bool>,
     found: Vec<Diagnostic>,
     /// Bytes looked at.
     work: usize,
@@ -240,11 +247,25 @@ impl<'c> Checker<'c> {
             mentioned: None,
             cron_jobs: None,
             resources: None,
+            whole_quota: None,
             found: Vec::new(),
             work: 0,
             daemons: daemons(config),
             match_exprs: match_exprs(config),
         }
+    }
+
+    /// Tests whether some group has a quota of one slot or more.
+    fn has_whole_quota(&mut self) -> bool {
+        let config = self.config;
+        *self.whole_quota.get_or_insert_with(|| {
+            let is_quota = |name: &[u8]| {
+                let upper = name.to_ascii_uppercase();
+                upper.starts_with(b"GROUP_QUOTA_") && !upper.starts_with(b"GROUP_QUOTA_DYNAMIC_")
+            };
+            let mut own = config.definitions().filter(|one| one.place.is_some() && is_quota(config.bare(one.name)));
+            own.any(|one| shown(one.raw.trim_ascii()).parse::<f64>().is_ok_and(|quota| quota >= 1.0))
+        })
     }
 
     /// Returns true if the rest is not checked.
@@ -584,6 +605,14 @@ impl<'c> Checker<'c> {
             self.misspelled_name(name, "", Some(meant), definition);
             return true;
         }
+        const REQUEST: &str = "MODIFY_REQUEST_EXPR_";
+        let upper = shown(name).to_ascii_uppercase();
+        if let Some(resource) = upper.strip_prefix(REQUEST).filter(|rest| !rest.starts_with("REQUEST"))
+            && !resource.is_empty()
+        {
+            self.misspelled_name(name, "", Some(format!("{REQUEST}REQUEST{resource}")), definition);
+            return true;
+        }
         let level = names::unknown_level(name).filter(|_| !is_meant && names::of_pattern(name).is_none());
         let Some(level) = level else { return false };
         let message = format!("`{}` is not read: `{level}` is not an access level", shown(name));
@@ -627,6 +656,7 @@ impl<'c> Checker<'c> {
             .or_else(|| names::of_pattern(name))
             .or_else(|| names::of_limit(name, definition.raw))
             .or_else(|| names::of_hook(name))
+            .or_else(|| names::of_slot(name))
             .or_else(|| names::of_member(name))
             .or_else(|| names::of_table(name))
             .filter(|_| !family)?;
@@ -677,7 +707,9 @@ impl<'c> Checker<'c> {
             _ => {
                 let quota = shown(value).parse::<f64>().ok().filter(|quota| *quota > 0.0 && *quota < 1.0);
                 let is_quota = knob.name == "GROUP_QUOTA_<group>";
-                if let Some(quota) = quota.filter(|_| is_quota && self.is_member(knob, self.config.bare(name))) {
+                let quota = quota.filter(|_| is_quota && self.is_member(knob, self.config.bare(name)));
+                // Beside whole slots, a part of one may be meant.
+                if let Some(quota) = quota.filter(|_| !self.has_whole_quota()) {
                     let message = format!("`{shown_name}` is a number of slots, and {quota} is less than one");
                     let group = shown(self.config.bare(name).get("GROUP_QUOTA_".len()..).unwrap_or_default());
                     let warning = definition.value_problem(Severity::Warning, message).code("group-quota");

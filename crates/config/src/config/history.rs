@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::line::Lines;
 use super::statement::{Operator, Statement, parse};
-use super::{Location, Source};
+use super::{Location, Source, shown, template};
 
 /// An assignment as a file has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,9 +57,94 @@ pub fn assigned(source: &Source) -> Vec<Assigned> {
     found
 }
 
+/// A template that a file uses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TemplateUse {
+    /// The category and the name, `POLICY : Desktop`.
+    pub title: String,
+    /// The statement that uses it.
+    pub place: Location,
+    /// The names that it sets, upper case; with true if the new value refers to the earlier one.
+    pub sets: Vec<(Vec<u8>, bool)>,
+}
+
+/// The templates that a text uses outside of conditions, in their order.
+pub fn templates(source: &Source) -> Vec<TemplateUse> {
+    let mut lines = Lines::new(Arc::clone(&source.name), &source.text);
+    let (mut warnings, mut found) = (Vec::new(), Vec::new());
+    let (mut depth, mut tag) = (0_u32, None::<Vec<u8>>);
+    while let Ok(Some(line)) = lines.next(&mut warnings) {
+        warnings.clear();
+        if let Some(open) = &tag {
+            if line.text.strip_prefix(b"@") == Some(open.as_slice()) {
+                tag = None;
+            }
+            continue;
+        }
+        match parse(&line.text) {
+            Ok(Statement::If(_)) => depth += 1,
+            Ok(Statement::Endif(_)) => depth = depth.saturating_sub(1),
+            Ok(Statement::Assign { operator: Operator::Block, value, .. }) => tag = Some(line.text[value].to_vec()),
+            Ok(Statement::Use { category, items }) if depth == 0 => {
+                let category = &line.text[category];
+                for item in template::items(&line.text[items]).unwrap_or_default() {
+                    let mut sets = Vec::new();
+                    set_by(category, item.name, MAX_NESTED, &mut sets);
+                    let title = format!("{} : {}", shown(category), shown(item.name));
+                    found.push(TemplateUse { title, place: line.start(), sets });
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Templates within templates that are looked at.
+const MAX_NESTED: u32 = 8;
+
+/// The names that a template sets in any case.
+fn set_by(category: &[u8], name: &[u8], nested: u32, sets: &mut Vec<(Vec<u8>, bool)>) {
+    let Some(known) = template::find(template::all("STARTD"), category, name) else { return };
+    let mut lines = Lines::new(Arc::from(known.name), known.text.as_bytes());
+    let (mut warnings, mut depth) = (Vec::new(), 0_u32);
+    while let Ok(Some(line)) = lines.next(&mut warnings) {
+        match parse(&line.text) {
+            Ok(Statement::If(_)) => depth += 1,
+            Ok(Statement::Endif(_)) => depth = depth.saturating_sub(1),
+            Ok(Statement::Assign { name, operator, value, .. }) if depth == 0 => {
+                let upper = line.text[name].to_ascii_uppercase();
+                let own = [b"$(", upper.as_slice()].concat();
+                let refers = memchr::memmem::find(&line.text[value].to_ascii_uppercase(), &own).is_some();
+                let appends = matches!(operator, Operator::Append(_));
+                // A name that is made of an argument is not known here.
+                if !upper.contains(&b'$') {
+                    sets.push((upper, refers || appends));
+                }
+            }
+            Ok(Statement::Use { category, items }) if depth == 0 && nested > 0 => {
+                for item in template::items(&line.text[items]).unwrap_or_default() {
+                    set_by(&line.text[category.clone()], item.name, nested - 1, sets);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn templates_are_listed_with_what_they_set() {
+        let text = b"use POLICY : Preempt_If_Memory_Exceeded, Always_Run_Jobs\nif true\nuse POLICY : Desktop\nendif\n";
+        let found = templates(&Source { name: Arc::from("f"), text: Arc::from(&text[..]) });
+        let titles: Vec<&str> = found.iter().map(|one| one.title.as_str()).collect();
+        assert_eq!(titles, ["POLICY : Preempt_If_Memory_Exceeded", "POLICY : Always_Run_Jobs"]);
+        assert!(found[0].sets.contains(&(b"PREEMPT".to_vec(), true)), "{:?}", found[0]);
+        assert!(found[1].sets.contains(&(b"PREEMPT".to_vec(), false)), "{:?}", found[1]);
+    }
 
     #[test]
     fn every_assignment_is_listed_with_its_place() {

@@ -14,7 +14,7 @@ use classmate::Diagnostic;
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::syntax::parse::parse_expr;
-use classmate_config::internal::config::check::{has_root, is_variable};
+use classmate_config::internal::config::check::{closest_variable, has_root, is_variable};
 use classmate_config::internal::config::knob;
 use classmate_config::{Definition, Location};
 
@@ -73,6 +73,15 @@ fn defined_like(upper: &str, own: &NearNames<'_>) -> Option<String> {
     // Sites have many names of their own that begin so: only swapped letters are certain.
     let is_slip = |known: &&str| !upper.starts_with("LOCAL") || letters(known) == letters(upper);
     near::closest_within(1, upper.as_bytes(), built_in.chain(own)).filter(is_slip).map(str::to_owned)
+}
+
+/// The long name of a variable with a default that a name (upper case) lacks a letter of, or has one more than.
+fn near_variable(upper: &[u8]) -> Option<String> {
+    /// Shorter names, and those with fewer words, are rather names of a site's own.
+    const LEAST: usize = 14;
+    let words = upper.split(|byte| *byte == b'_').count();
+    let may_be_slip = upper.len() >= LEAST && words >= 3 && !is_variable(upper);
+    may_be_slip.then(|| closest_variable(upper)).flatten()
 }
 
 /// The macros that configurations mostly refer to.
@@ -182,7 +191,7 @@ impl Linter<'_> {
                 });
                 let help = if TRUTHS.iter().any(|word| word.eq_ignore_ascii_case(&name)) {
                     format!("write `{name}`")
-                } else if let Some(meant) = defined_like(&shown_name(&upper), own) {
+                } else if let Some(meant) = defined_like(&shown_name(&upper), own).or_else(|| near_variable(&upper)) {
                     format!("did you mean `$({meant})`?")
                 } else {
                     continue;

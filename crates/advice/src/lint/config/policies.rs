@@ -40,6 +40,17 @@ pub(super) fn sleep_states(text: &[u8], options: &ParseOptions, found: &mut Vec<
     let Ok(expr) = parse_expr(text, options) else { return };
     let tree = expr.tree();
     for id in tree.first_of(expr.root())..=expr.root() {
+        let is_condition = |at: u32| matches!(tree.node(at), Node::Binary(..));
+        if let Node::Literal(Literal::Str(word)) = tree.node(id)
+            && !STATES.contains(&word.to_ascii_lowercase().as_slice())
+            && !(id..=expr.root()).any(|at| is_condition(at) && tree.first_of(at) <= id)
+            && let Some(span) = tree.span(id)
+        {
+            let message = format!("`{}` is not a state of sleep: the machine stays awake", written(text, span));
+            let help = "write `\"S3\"`, `\"S4\"`, `\"S5\"`, `\"RAM\"`, `\"DISK\"`, `\"SHUTDOWN\"` or `\"NONE\"`";
+            found.push(Diagnostic::warning(message, span).help(help).code("impossible-value"));
+            continue;
+        }
         let Node::Attr(word) = *tree.node(id) else { continue };
         let Some(span) = tree.span(id).filter(|_| STATES.contains(&word.folded())) else { continue };
         found.retain(|one| one.span != span);
@@ -49,7 +60,87 @@ pub(super) fn sleep_states(text: &[u8], options: &ParseOptions, found: &mut Vec<
     }
 }
 
+/// `SUSPEND = LoadAvg > 0.5`: the load of the jobs themselves counts, so that they suspend each other.
+pub(super) fn own_load(name: &[u8], expr: &Expr, text: &[u8]) -> Option<Diagnostic> {
+    let tree = expr.tree();
+    let is_policy = [&b"SUSPEND"[..], b"PREEMPT"].iter().any(|policy| policy.eq_ignore_ascii_case(name));
+    let names = || tree.references(expr.root()).map(|reference| reference.name);
+    let own = ["condorloadavg", "totalcondorloadavg"];
+    if !is_policy || names().any(|name| own.iter().any(|known| known.as_bytes() == name.folded())) {
+        return None;
+    }
+    let is_load = |id: u32| {
+        let Node::Binary(BinaryOp::Greater | BinaryOp::GreaterEqual, left, _) = *tree.node(id) else { return false };
+        tree.reference(tree.bare(left)).is_some_and(|one| matches!(one.name.folded(), b"loadavg" | b"totalloadavg"))
+    };
+    let id = (tree.first_of(expr.root())..=expr.root()).find(|id| is_load(*id))?;
+    let span = tree.span(id)?;
+    let message = format!("`{}` is true of the load of the job itself", written(text, span));
+    let help = "write `LoadAvg - CondorLoadAvg` for the load of other programs";
+    Some(Diagnostic::warning(message, span).help(help).code("impossible-value"))
+}
+
 impl Linter<'_> {
+    /// An attribute that the configuration publishes as a string, and that is compared with a number or a boolean, or the other
+    /// way round.
+    pub(super) fn own_types(&self, expr: &Expr) -> Option<Diagnostic> {
+        let tree = expr.tree();
+        let kind = |literal: &Literal| match literal {
+            Literal::Str(_) => Some("a string"),
+            Literal::Int(_) | Literal::Real(_) => Some("a number"),
+            Literal::Bool(_) => Some("a boolean"),
+            _ => None,
+        };
+        (tree.first_of(expr.root())..=expr.root()).find_map(|id| {
+            let Node::Binary(op, left, right) = *tree.node(id) else { return None };
+            let reference = tree.reference(tree.bare(left)).filter(|_| matches!(op.precedence(), 6 | 7))?;
+            let Node::Literal(other) = tree.node(tree.bare(right)) else { return None };
+            let name = reference.name;
+            let published = self.advertised.contains_key(&name.folded().to_ascii_uppercase());
+            if !published || is_known(name.folded()) || reference.scope == RefScope::Target {
+                return None;
+            }
+            let value = self.config.definition(name.folded()).filter(|one| one.place.is_some())?;
+            let value = parse_expr(value.raw.trim_ascii(), &self.options()).ok()?;
+            let Node::Literal(own) = value.node() else { return None };
+            let (own, other) = (kind(own)?, kind(other)?);
+            // A boolean counts as 0 or 1.
+            if own == other || own != "a string" && other != "a string" {
+                return None;
+            }
+            let effect = match op {
+                BinaryOp::Is => "is always false",
+                BinaryOp::Isnt => "is always true",
+                _ => "is ERROR",
+            };
+            let span = tree.span(id)?;
+            let message = format!("`{name}` is {own} here: its comparison with {other} {effect}");
+            Some(Diagnostic::warning(message, span).help("write both with quotes, or both without").code("type-clash"))
+        })
+    }
+
+    /// `slot2_State`, which slots see of each other only if `STARTD_SLOT_ATTRS` lists the attribute.
+    pub(super) fn other_slots(&self, expr: &Expr, role: Role, text: &[u8]) -> Option<Diagnostic> {
+        const LIST: &str = "STARTD_SLOT_ATTRS";
+        if role.mine != Seen::Slot {
+            return None;
+        }
+        let tree = expr.tree();
+        (tree.first_of(expr.root())..=expr.root()).find_map(|id| {
+            let name = tree.reference(id)?.name;
+            let rest = name.folded().strip_prefix(b"slot")?;
+            let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            let attribute = rest[digits..].strip_prefix(b"_").filter(|rest| digits > 0 && is_known(rest))?;
+            let listed = self.upper_list(LIST);
+            let there = self.slots_have(name) || listed.contains(&attribute.to_ascii_uppercase());
+            let span = tree.span(id).filter(|_| !there)?;
+            let shown = String::from_utf8_lossy(attribute);
+            let message = format!("`{}` is UNDEFINED: slots do not see `{shown}` of each other", written(text, span));
+            let help = format!("add the attribute to `{LIST}`");
+            Some(Diagnostic::warning(message, span).help(help).code("unseen-attribute"))
+        })
+    }
+
     /// The finding about an attribute of a list such as `STARTD_ATTRS` that needs itself, perhaps through others.
     pub(super) fn circle(&self, name: Name, expr: &Expr) -> Option<Diagnostic> {
         let of_slots = self.advertised.get(&name.folded().to_ascii_uppercase())?.looks_at_jobs;

@@ -9,25 +9,36 @@ use super::names::{DAEMONS, known_names};
 use crate::config::name_list::names;
 
 /// Beginnings that only variables of HTCondor have, and of which all members are known.
-const FAMILIES: [&str; 18] = [
+const FAMILIES: [&str; 29] = [
     "AUTH_SSL_",
     "CCB_",
     "CGROUP_",
     "CONDOR_Q_",
+    "CONDOR_VIEW_",
+    "CREDD_",
     "DAGMAN_",
     "DEFRAG_",
     "DOCKER_",
     "EVENT_LOG_",
+    "FILETRANSFER_",
+    "FILE_TRANSFER_",
+    "FLOCK_",
     "GANGLIAD_",
+    "HAD_",
     "HIBERNATION_",
+    "HISTORY_",
     "JOB_ROUTER_",
     "KERBEROS_",
     "LVM_",
     "PREEN_",
+    "REPLICATION_",
     "ROOSTER_",
+    "SEC_CREDENTIAL_",
+    "SEC_TOKEN_",
     "SHARED_PORT_",
     "SINGULARITY_",
     "SSH_TO_JOB_",
+    "SUBMIT_REQUEST_",
 ];
 
 /// Beginnings behind which any name can follow.

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use hashbrown::HashMap;
 
-use crate::config::name_list::{entry, names};
+use crate::config::name_list::{entry, has_no_default, names};
 use crate::config::setting::is_number;
 use crate::config::table;
 use classmate::internal::builtin::near;
@@ -105,6 +105,9 @@ pub(super) fn of_words(name: &[u8]) -> Option<String> {
             return Some(format!("SLOT{number}_{what}"));
         }
     }
+    if let Some(meant) = of_other_word(&upper) {
+        return Some(meant);
+    }
     // Other underscores: `MACHINE_MAX_VACATE_TIME`.
     let own = without_underscores(&upper);
     if own.len() >= 10
@@ -119,6 +122,55 @@ pub(super) fn of_words(name: &[u8]) -> Option<String> {
     let mut alike = BY_WORDS.get(&sorted_words(&upper))?.iter().filter(|known| known.len() == upper.len());
     let first = alike.next()?;
     alike.next().is_none().then(|| (*first).to_owned())
+}
+
+/// The variable of the table that a name means which has another word for one of its words: `PER_JOB_HISTORY_DIRECTORY`.
+fn of_other_word(upper: &str) -> Option<String> {
+    const WORDS: [(&str, &str); 22] = [
+        ("AUTH", "AUTHENTICATION"),
+        ("COUNT", "NUM"),
+        ("CPU", "CPUS"),
+        ("DIR", "DIRECTORY"),
+        ("ENABLED", "ENABLE"),
+        ("FILENAME", "FILE"),
+        ("FREQUENCY", "INTERVAL"),
+        ("HOSTS", "HOST"),
+        ("LIMIT", "MAX"),
+        ("LIST", "NAMES"),
+        ("LOGS", "LOG"),
+        ("MAXIMUM", "MAX"),
+        ("MEM", "MEMORY"),
+        ("MINIMUM", "MIN"),
+        ("NUMBER", "NUM"),
+        ("OWNER", "USER"),
+        ("PATH", "DIR"),
+        ("PERIOD", "INTERVAL"),
+        ("PLUGIN", "PLUGINS"),
+        ("PRIORITY", "PRIO"),
+        ("SIZE", "LOG"),
+        ("TIME", "TIMEOUT"),
+    ];
+    let words: Vec<&str> = upper.split('_').collect();
+    if words.len() < 3 {
+        return None;
+    }
+    let known = |at: usize, other: &str| {
+        let mut all = words.clone();
+        all[at] = other;
+        let name = all.join("_");
+        (table::entry(name.as_bytes()).is_some() || has_no_default(name.as_bytes())).then_some(name)
+    };
+    words.iter().enumerate().find_map(|(at, word)| {
+        WORDS.iter().find_map(|(one, two)| {
+            if word == one {
+                known(at, two)
+            } else if word == two {
+                known(at, one)
+            } else {
+                None
+            }
+        })
+    })
 }
 
 fn without_underscores(name: &str) -> String {
@@ -199,6 +251,16 @@ pub(super) fn of_slot_type(name: &[u8]) -> Option<String> {
     let known = near::closest_within(if what.len() < 8 { 1 } else { 2 }, what, names(OF_SLOT_TYPE))?;
     let front = String::from_utf8_lossy(&name[..name.len() - what.len()]);
     (!known.as_bytes().eq_ignore_ascii_case(what)).then(|| format!("{front}{known}"))
+}
+
+/// The variable of one slot that a name is but for a letter: `SLOT1_USERS`.
+pub(super) fn of_slot(name: &[u8]) -> Option<String> {
+    let upper = String::from_utf8_lossy(name).to_ascii_uppercase();
+    let rest = upper.strip_prefix("SLOT")?;
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let what = rest[digits..].strip_prefix('_').filter(|_| digits > 0)?;
+    let known = near::closest_within(1, what.as_bytes(), names(OF_SLOT))?;
+    (known != what).then(|| format!("SLOT{}_{known}", &rest[..digits]))
 }
 
 /// The names that are made of levels.
@@ -410,7 +472,26 @@ pub(super) fn of_cron_job(upper: &str, has: &dyn Fn(&str, &str) -> bool) -> Opti
     if ends.iter().any(|end| OF_CRON_JOB.contains(end)) {
         return None;
     }
+    // Other words for the same.
+    const WORDS: [(&str, &str); 14] = [
+        ("ARGUMENT", "ARGS"),
+        ("ARGUMENTS", "ARGS"),
+        ("COMMAND", "EXECUTABLE"),
+        ("CRON", "PERIOD"),
+        ("DIR", "CWD"),
+        ("ENVIRONMENT", "ENV"),
+        ("EXEC", "EXECUTABLE"),
+        ("FREQUENCY", "PERIOD"),
+        ("INITIALDIR", "CWD"),
+        ("INTERVAL", "PERIOD"),
+        ("PATH", "EXECUTABLE"),
+        ("PROGRAM", "EXECUTABLE"),
+        ("SCRIPT", "EXECUTABLE"),
+        ("TYPE", "MODE"),
+    ];
     let end = ends.into_iter().min_by_key(|end| end.len())?;
-    let meant = near::closest_within(near::allowance(end.as_bytes()).max(2), end.as_bytes(), OF_CRON_JOB)?;
+    let word = WORDS.iter().find(|(word, _)| *word == end).map(|(_, meant)| *meant);
+    let near = || near::closest_within(near::allowance(end.as_bytes()).max(2), end.as_bytes(), OF_CRON_JOB);
+    let meant = word.or_else(near)?;
     Some(format!("{}{meant}", &upper[..upper.len() - end.len()]))
 }

@@ -86,7 +86,8 @@ const FOLDERS: [&str; 5] = ["LOCAL_DIR", "RELEASE_DIR", "SPOOL", "LOG", "EXECUTE
 pub(super) fn is_folder(upper: &str) -> bool {
     const ENDS: [&str; 5] = ["_DIR", "_DIRECTORY", "_FILE", "_LOG", "_MAPFILE"];
     let is_size = upper.starts_with("MAX_");
-    (FOLDERS.contains(&upper) || ENDS.iter().any(|end| upper.ends_with(end))) && !is_size
+    let of_credentials = upper.starts_with("SEC_CREDENTIAL_DIRECTORY_");
+    (FOLDERS.contains(&upper) || of_credentials || ENDS.iter().any(|end| upper.ends_with(end))) && !is_size
 }
 
 /// The type of a variable (upper case).
@@ -120,6 +121,39 @@ fn kind(upper: &str) -> Option<KnobKind> {
         return Some(KnobKind::Real(f64::MIN, f64::MAX));
     }
     entry("integer variables", upper).map(|found| whole(found.split_once(':').map(|(_, range)| range)))
+}
+
+/// The meaning of 0 as a limit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AtZero {
+    /// There is no limit.
+    Unlimited,
+    /// Nothing is allowed.
+    Nothing,
+}
+
+/// The meaning of 0 as the value of a variable, where it is known.
+pub fn at_zero(name: &[u8]) -> Option<AtZero> {
+    let upper = String::from_utf8_lossy(own_name(name)).to_ascii_uppercase();
+    let is_in = |list: &str| entry(list, &upper).is_some();
+    match (is_in("unlimited at 0"), is_in("nothing at 0")) {
+        (true, _) => Some(AtZero::Unlimited),
+        (_, true) => Some(AtZero::Nothing),
+        _ => None,
+    }
+}
+
+/// The unit of a variable that is a number.
+pub fn unit(name: &[u8]) -> Option<&'static str> {
+    /// Other variables that are numbers of MiB.
+    const IN_MIB: [&str; 5] = ["MEMORY", "RESERVED_DISK", "RESERVED_MEMORY", "RESERVED_SWAP", "VM_MEMORY"];
+    let upper = String::from_utf8_lossy(own_name(name)).to_ascii_uppercase();
+    let is_known = is_variable(upper.as_bytes()) || upper.ends_with("TIME");
+    if IN_SECONDS.iter().any(|end| upper.ends_with(end)) && is_known {
+        return Some("seconds");
+    }
+    let is_size = upper.ends_with("_MB") && is_known || IN_MIB.contains(&upper.as_str());
+    is_size.then_some("MiB")
 }
 
 /// Tests whether daemons read a variable, with or without the prefix of one, as a number: a constant expression. The size of a log has
@@ -168,6 +202,7 @@ impl Checker<'_> {
         let problem = match kind {
             // Some are evaluated in an ad.
             Some(_) if is_expression(value.as_bytes(), self.config.semantics()) => self.calculated(&upper, &value),
+            Some(_) if OF_ADS.contains(&upper.as_str()) && is_attribute(&value) => None,
             Some(kind) => match self.typed(kind, &shown(name), expanded.text.trim_ascii(), definition) {
                 Ok(()) => {
                     if let Some(found) = self.truncated(kind, &upper, &value) {
@@ -308,6 +343,25 @@ impl Checker<'_> {
     }
 }
 
+/// Booleans that are evaluated in the ads of a job and of its slot (`starter.cpp`, `singularity.cpp`, `schedd.cpp`, `startd`): the name
+/// of an attribute is a value of them.
+const OF_ADS: [&str; 7] = [
+    "ENABLE_PEEK_JOB",
+    "ENABLE_SSH_TO_JOB",
+    "MUST_MODIFY_REQUEST_EXPRS",
+    "SCHEDD_ENABLE_SSH_TO_JOB",
+    "SINGULARITY_JOB",
+    "STARTER_ALLOW_JOB_PRE_AND_POST_CMD",
+    "USE_DEFAULT_CONTAINER",
+];
+
+/// Tests whether a value is the name of an attribute, and not a word for true or false.
+fn is_attribute(value: &str) -> bool {
+    const TRUTHS: [&str; 8] = ["yes", "no", "on", "off", "y", "n", "enabled", "disabled"];
+    let is_name = value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(&byte));
+    is_name && value.len() > 3 && !TRUTHS.iter().any(|word| word.eq_ignore_ascii_case(value))
+}
+
 /// Returns true for an expression that refers to attributes, and is more than a word.
 pub(super) fn is_expression(value: &[u8], semantics: Semantics) -> bool {
     parsed(value, semantics)
@@ -432,14 +486,25 @@ fn of_slot_type(upper: &str, value: &str, own: &[String]) -> Option<Problem> {
             let message = format!("`{name}` in `{upper}` is not a resource of machines");
             return Some((Severity::Warning, message, format!("did you mean `{meant}`?")));
         }
-        let what = bad_share(share, name)?;
-        Some((Severity::Error, format!("`{item}` in `{upper}` {what}"), help.clone()))
+        if let Some(what) = bad_share(share, name) {
+            return Some((Severity::Error, format!("`{item}` in `{upper}` {what}"), help.clone()));
+        }
+        // A share of a resource that a machine does not have is nothing, and a number of them stops the startd.
+        let is_standard = |known: &str| known.starts_with(&name.to_ascii_lowercase());
+        let is_other = !name.is_empty() && !STANDARD.into_iter().any(is_standard) && !is_own;
+        let is_number = share.parse::<f64>().is_ok_and(|number| number > 0.0);
+        let message = format!("`{name}` in `{upper}` is not a resource of machines, and the startd ends with an error");
+        let help = format!("define it: `MACHINE_RESOURCE_{name} = {share}`");
+        // GPUs are found without a variable.
+        (is_other && is_number && !name.eq_ignore_ascii_case("gpus")).then_some((Severity::Warning, message, help))
     })
 }
 
+/// The resources of all machines.
+const STANDARD: [&str; 6] = ["cpus", "ram", "memory", "swap", "virtualmemory", "disk"];
+
 /// The resource that all machines have, or one of the configuration's own, that a name misspells by a letter.
 fn misspelled_resource<'a>(name: &str, own: &'a [String]) -> Option<&'a str> {
-    const RESOURCES: [&str; 6] = ["cpus", "ram", "memory", "swap", "virtualmemory", "disk"];
     // Other words for them, with which the startd ends with an error.
     const WORDS: [(&str, &[&str]); 4] = [
         ("cpus", &["core", "cores", "ncpus", "processors", "slots"]),
@@ -451,11 +516,11 @@ fn misspelled_resource<'a>(name: &str, own: &'a [String]) -> Option<&'a str> {
     if let Some((meant, _)) = WORDS.iter().find(|(_, words)| words.contains(&lower.as_str())) {
         return Some(meant);
     }
-    if RESOURCES.iter().any(|known| known.starts_with(&lower)) || lower == "gpus" || lower.len() < 4 {
+    if STANDARD.iter().any(|known| known.starts_with(&lower)) || lower == "gpus" || lower.len() < 4 {
         return None;
     }
     let own = own.iter().map(String::as_str);
-    near::closest_within(1, lower.as_bytes(), RESOURCES.iter().copied().chain(own).filter(|known| known.len() > 3))
+    near::closest_within(1, lower.as_bytes(), STANDARD.iter().copied().chain(own).filter(|known| known.len() > 3))
 }
 
 /// The fault of a share; the name of its resource is empty for a default of all resources.
@@ -482,6 +547,9 @@ fn bad_share(share: &str, name: &str) -> Option<&'static str> {
         return Some("is not a share");
     }
     // HTCondor's `slot_builder.cpp` reads it with `strtod`.
+    if share[digits..].contains('=') {
+        return Some("is one share: beside commas, blanks do not separate");
+    }
     if share[digits..].contains(['+', '*', '-']) {
         return Some("counts as the number at its beginning: nothing is calculated");
     }
@@ -536,7 +604,8 @@ fn with_arguments(upper: &str, value: &str) -> Option<Problem> {
     let (program, rest) = value.split_once([' ', '\t'])?;
     let rest = rest.trim_start();
     let has_end = ENDS.iter().any(|end| program.to_ascii_lowercase().ends_with(end));
-    if !program.contains('/') || !(has_end || rest.starts_with('-')) {
+    let is_path = program.contains('/') || has_end && rest.starts_with('-');
+    if !is_path || !(has_end || rest.starts_with('-')) {
         return None;
     }
     let message = format!("`{upper}` is the name of one program, and there is none called `{value}`");
@@ -549,7 +618,7 @@ fn with_arguments(upper: &str, value: &str) -> Option<Problem> {
 
 /// Tests whether a variable (upper case) is the path of one file or folder.
 fn is_path(upper: &str) -> bool {
-    const OTHERS: [&str; 4] = ["BOINC_EXECUTABLE", "BOINC_INITIALDIR", "MAIL", "SINGULARITY"];
+    const OTHERS: [&str; 6] = ["BOINC_EXECUTABLE", "BOINC_INITIALDIR", "HISTORY", "LOCK", "MAIL", "SINGULARITY"];
     let is_cron = words::is_of_cron(upper) && upper.ends_with("_EXECUTABLE");
     is_cron
         || OTHERS.contains(&upper)
@@ -564,6 +633,16 @@ fn odd_path(upper: &str, value: &str) -> Option<Problem> {
     if let Some(rest) = value.strip_prefix("~/") {
         let message = format!("`{upper}` is `{value}`: `~` is not expanded as in a shell");
         return problem(message, format!("write `$ENV(HOME)/{rest}`, or the whole path"));
+    }
+    let is_account = |rest: &str| rest.starts_with(|sign: char| sign.is_ascii_alphabetic()) && rest.contains('/');
+    if let Some(rest) = value.strip_prefix('~').filter(|rest| is_account(rest)) {
+        let message = format!("`{upper}` is `{value}`: `~` is not expanded as in a shell");
+        let user = rest.split('/').next().unwrap_or_default();
+        return problem(message, format!("write the whole path, with the home of `{user}`"));
+    }
+    if value.starts_with("%(") {
+        let message = format!("`{upper}` is `{value}`: `%(…)` is not a macro, and is not expanded");
+        return problem(message, "write `$(NAME)` for a macro, or `$ENV(NAME)` for the environment".to_owned());
     }
     if let Some(rest) = value.strip_prefix("$HOME") {
         let message = format!("`{upper}` is `{value}`: `$HOME` is a variable of the shell, and is not expanded");

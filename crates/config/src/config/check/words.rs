@@ -27,6 +27,11 @@ pub(super) fn rule(upper: &str) -> Option<Rule> {
         Some(cron_truth)
     } else if is_access {
         Some(network)
+    } else if upper.starts_with("MACHINE_RESOURCE_")
+        && !upper.starts_with("MACHINE_RESOURCE_INVENTORY_")
+        && upper != "MACHINE_RESOURCE_NAMES"
+    {
+        Some(resource)
     } else if PORTS.contains(&upper) {
         Some(port)
     } else if upper.ends_with("_REGEX") || upper.ends_with("_REGEXP") || upper == "QUEUE_SUPER_USER_MAY_IMPERSONATE" {
@@ -45,7 +50,7 @@ pub(super) fn rule(upper: &str) -> Option<Rule> {
 }
 
 /// Variables with a check of their own.
-const NAMED: [(&[&str], Rule); 9] = [
+const NAMED: [(&[&str], Rule); 14] = [
     // The daemon that drains machines ends with an error otherwise (HTCondor's `defrag.cpp`).
     (&["DEFRAG_DRAINING_SCHEDULE", "DEFRAG_SCHEDULE"], |upper, value| {
         one_of(upper, value, &["graceful", "quick", "fast"], "write `graceful`, `quick` or `fast`")
@@ -59,6 +64,11 @@ const NAMED: [(&[&str], Rule); 9] = [
         one_of(upper, value, &["hard", "soft", "custom", "none"], "write `hard`, `soft`, `custom` or `none`")
     }),
     (&["CONDOR_IDS"], user_and_group),
+    (&["VM_TYPE"], |upper, value| one_of(upper, value, &["kvm", "xen"], "write `kvm` or `xen`")),
+    (&["HA_LOCK_URL"], lock_address),
+    (&["FILETRANSFER_PLUGINS"], programs),
+    (&["CONDOR_ADMIN", "CONDOR_DEVELOPERS"], mail_address),
+    (&["SHARED_PORT_PORT"], single_port),
     (&["NETWORK_INTERFACE", "PRIVATE_NETWORK_INTERFACE"], interface),
     (&HOSTS, host),
     (&["UID_DOMAIN", "FILESYSTEM_DOMAIN", "DEFAULT_DOMAIN_NAME", "ACCOUNTANT_LOCAL_DOMAIN"], domain),
@@ -66,7 +76,8 @@ const NAMED: [(&[&str], Rule); 9] = [
 ];
 
 /// Variables that name hosts.
-const HOSTS: [&str; 10] = [
+const HOSTS: [&str; 11] = [
+    "CCB_ADDRESS",
     "CONDOR_HOST",
     "COLLECTOR_HOST",
     "CONDOR_VIEW_HOST",
@@ -99,6 +110,56 @@ fn user_and_group(upper: &str, value: &str) -> Option<Problem> {
     let known = value.split_once('.').is_some_and(|(user, group)| digits(user) && digits(group));
     let help = "write the numbers of a user and of a group, as in `1000.1000`: daemons end with an error otherwise";
     (!known).then(|| (Severity::Error, format!("`{upper}` is `{value}`"), help.to_owned()))
+}
+
+/// The address of a lock: a folder that several access points share (HTCondor's `condor_lock.cpp`).
+fn lock_address(upper: &str, value: &str) -> Option<Problem> {
+    let message = format!("`{upper}` is `{value}`, and the address of a lock begins with `file:`");
+    (!value.to_ascii_lowercase().starts_with("file:"))
+        .then(|| (Severity::Error, message, format!("write `file:{value}`")))
+}
+
+/// A number of a resource, or the names of its parts, as `parse_user_resource_config` in HTCondor's `ResAttributes.cpp` reads them.
+fn resource(upper: &str, value: &str) -> Option<Problem> {
+    if value.contains('\n') {
+        return None;
+    }
+    let problem = |message: String, help: String| Some((Severity::Warning, message, help));
+    if let Some(inner) = value.strip_prefix('"').and_then(|inner| inner.strip_suffix('"')) {
+        let message = format!("the quotes are a part of the names in `{upper}`");
+        return problem(message, format!("write `{upper} = {inner}`"));
+    }
+    let unit = value.trim_start_matches(|sign: char| sign.is_ascii_digit() || sign == '.');
+    let digits = value.len() - unit.len();
+    let is_unit =
+        ["b", "k", "kb", "m", "mb", "g", "gb", "t", "tb", "%"].iter().any(|one| one.eq_ignore_ascii_case(unit.trim()));
+    let message = format!("`{upper}` is `{value}`, which is the name of one part: a number has no unit");
+    (digits > 0 && is_unit).then(|| problem(message, format!("write `{upper} = {}`", &value[..digits])))?
+}
+
+/// Programs with their whole paths (HTCondor's `file_transfer.cpp`).
+fn programs(upper: &str, value: &str) -> Option<Problem> {
+    let mut items = value.split([',', ' ', '\t', '\n']).filter(|item| !item.is_empty());
+    // Quotes and `;` are reported as such.
+    let item = items.find(|item| !item.contains(['/', '\\', '$', '"', ';']))?;
+    let message = format!("`{item}` in `{upper}` is not a whole path");
+    Some((Severity::Warning, message, format!("write `$(LIBEXEC)/{item}`")))
+}
+
+/// Addresses of mails, separated by commas or blanks.
+fn mail_address(upper: &str, value: &str) -> Option<Problem> {
+    let mut words = value.split_whitespace();
+    let is_spelled = words.any(|word| word.eq_ignore_ascii_case("at"));
+    let message = format!("`{upper}` is `{value}`, which is not the address of a mail");
+    is_spelled.then(|| (Severity::Warning, message, "write `name@example.org`".to_owned()))
+}
+
+/// One port: `9618-9700` is a difference.
+fn single_port(upper: &str, value: &str) -> Option<Problem> {
+    let (low, high) = value.split_once('-')?;
+    let is_number = |text: &str| text.trim().parse::<u16>().is_ok();
+    let message = format!("`{upper}` is `{value}`: it is one port, and not a range");
+    (is_number(low) && is_number(high)).then(|| (Severity::Error, message, format!("write `{}`", low.trim())))
 }
 
 /// A network interface: a name or an address, perhaps with `*`.
@@ -264,12 +325,19 @@ fn log_size(upper: &str, value: &str) -> Option<Problem> {
     // As `dprintf_parse_log_size` in HTCondor's `dprintf_config.cpp`.
     let minutes_or_megabytes = letters == "m" || letters.starts_with("mb") || letters.starts_with("mi");
     let one_word = letters.bytes().all(|byte| byte.is_ascii_alphabetic());
+    if letters.is_empty() && value.parse::<u32>().is_ok_and(|bytes| (1..LEAST_LOG).contains(&bytes)) {
+        let message = format!("`{upper}` is `{value}` bytes: the log is rotated after a few messages");
+        return Some((Severity::Warning, message, format!("write a unit, as in `{value} Mb`")));
+    }
     let known = unit.len() < value.len() && one_word && (!letters.starts_with('m') || minutes_or_megabytes);
     let help = "write a size as in `100 Mb`";
     (!known && !value.starts_with('-') && !value.contains(['*', '('])).then(|| {
         (Severity::Error, format!("`{upper}` is `{value}`, and the daemon ends with an error"), help.to_owned())
     })
 }
+
+/// Bytes that hold less than the messages of a daemon about its start.
+const LEAST_LOG: u32 = 10_000;
 
 /// Returns true if `dprintf_parse_log_size` takes what follows a whole number for its unit although it begins with a point: it looks at
 /// three signs, whatever they are, and at letters after them.
@@ -346,7 +414,11 @@ fn network(upper: &str, value: &str) -> Option<Problem> {
         let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         let is_address = octets.len() == 4 && octets.iter().all(|octet| digits(octet));
         let small = |text: &str, most: u32| text.parse::<u32>().is_ok_and(|number| number <= most);
-        is_address && digits(mask) && !(small(mask, 32) && octets.iter().all(|octet| small(octet, 255)))
+        // A mask of numbers has four of them, and a pattern has no mask.
+        let is_part = mask.contains('.') && mask.split('.').all(digits) && mask.split('.').count() != 4;
+        let is_pattern = address.contains('*') && octets.iter().all(|octet| digits(octet) || *octet == "*");
+        let is_wrong = digits(mask) && !(small(mask, 32) && octets.iter().all(|octet| small(octet, 255)));
+        is_address && (is_wrong || is_part) || is_pattern && octets.len() > 1 && digits(mask)
     })?;
     let message = format!("`{wrong}` in `{upper}` is not a network");
     Some((Severity::Warning, message, "write a network as `10.0.0.0/8`: up to 32 bits, numbers up to 255".to_owned()))

@@ -1,0 +1,194 @@
+//! Commands of a submit file that have no effect, or another one, without a command that belongs to them.
+//!
+//! In: the values of a file. Out: warnings of the rule `odd-command`.
+
+use super::refusals::{Reading, warning};
+use crate::submit::bytes;
+use classmate::ParseOptions;
+use classmate::internal::syntax::expr::Node;
+use classmate::internal::syntax::literal::Literal;
+use classmate::internal::syntax::operator::BinaryOp;
+use classmate::internal::syntax::parse::parse_expr;
+use classmate::internal::syntax::token::Quoting;
+use classmate::internal::syntax::view::RefScope;
+
+/// A statement, a message and a help.
+type Companion = Option<(usize, String, String)>;
+
+impl Reading {
+    /// Reports commands without what belongs to them.
+    pub(super) fn companions(&mut self, universe: &str, statements: &[String]) {
+        let found = [
+            self.gpus(),
+            self.renamed(),
+            self.retries(),
+            self.one_time(),
+            self.permissions(),
+            self.checkpoints(),
+            self.on_access_point(universe),
+            self.released(),
+            self.larger(),
+            self.of_java(universe),
+        ];
+        for (at, message, help) in found.into_iter().flatten() {
+            // What another rule says of the statement is enough.
+            if !self.found.iter().any(|(of, _)| *of == at) {
+                self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
+            }
+        }
+    }
+
+    /// Requirements on GPUs in a job that asks for none: it gets none.
+    fn gpus(&self) -> Companion {
+        const NAMES: [&str; 4] = ["gpus", "totalgpus", "cudacapability", "gpus_capability"];
+        let (value, at) = self.value(&["requirements"])?;
+        let lower = value.to_ascii_lowercase();
+        let mut words = lower.split(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_'));
+        let name = words.find(|word| NAMES.contains(word))?;
+        let asks = ["request_gpus", "requestgpus", "my.requestgpus", "require_gpus"];
+        // A job that avoids GPUs needs none.
+        let wants = [">", "is true", "=?= true"].iter().any(|sign| lower.contains(sign));
+        if self.includes || asks.iter().any(|name| self.may_have(name)) || !wants {
+            return None;
+        }
+        let message = format!("`requirements` ask for `{name}`, and the job gets no GPU without `request_gpus`");
+        Some((*at, message, "add `request_gpus = 1`".to_owned()))
+    }
+
+    /// A new name for a file that is not among those that are transferred.
+    fn renamed(&self) -> Companion {
+        let (files, _) = self.value(&["transfer_output_files"])?;
+        let (remaps, at) = self.value(&["transfer_output_remaps"])?;
+        if files.contains(['$', '*', '"']) || remaps.contains('$') && !remaps.contains('=') {
+            return None;
+        }
+        let files: Vec<&str> = files.split(',').map(str::trim).collect();
+        let base = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+        let is_listed = |name: &str| files.iter().any(|file| base(file) == base(name) || file.ends_with('/'));
+        let names = remaps.trim_matches('"').split(';').filter_map(|item| Some(item.split_once('=')?.0.trim()));
+        // The streams of the job are transferred without being listed.
+        let streams: Vec<&str> =
+            ["output", "error"].iter().filter_map(|name| Some(self.value(&[name])?.0.as_str())).collect();
+        let is_lost =
+            |name: &&str| !name.is_empty() && !name.contains(['$', '/']) && !is_listed(name) && !streams.contains(name);
+        let name = names.into_iter().find(is_lost)?;
+        let message = format!("`{name}` is not in `transfer_output_files`, so it is not renamed");
+        Some((*at, message, format!("add `{name}` to `transfer_output_files`")))
+    }
+
+    /// A job that leaves the queue after its first run, and has a number of retries (`SetJobRetries` in HTCondor's
+    /// `submit_utils.cpp`).
+    fn retries(&self) -> Companion {
+        self.value(&["max_retries"])?;
+        let (value, at) = self.value(&["on_exit_remove", "onexitremove"])?;
+        let message = "`on_exit_remove` is true, so there are no retries".to_owned();
+        let help = "remove it, or write the condition for success".to_owned();
+        value.trim().eq_ignore_ascii_case("true").then_some((*at, message, help))
+    }
+
+    /// Times at which the job is to run again and again, although it leaves the queue after its first run.
+    fn one_time(&self) -> Companion {
+        const TIMES: [&str; 5] = ["cron_minute", "cron_hour", "cron_day_of_month", "cron_month", "cron_day_of_week"];
+        const STAYS: [&str; 3] = ["on_exit_remove", "onexitremove", "my.onexitremove"];
+        let (_, at) = TIMES.iter().filter_map(|name| self.value(&[name])).min_by_key(|(_, at)| *at)?;
+        let message = "the job runs once, and then leaves the queue".to_owned();
+        let help = "add `on_exit_remove = false` to run it again and again".to_owned();
+        let stays = STAYS.iter().any(|name| self.may_have(name)) || self.includes || self.may_have("max_retries");
+        (!stays).then_some((*at, message, help))
+    }
+
+    /// Permissions for tokens that the job does not ask for.
+    fn permissions(&self) -> Companion {
+        let is_of_token = |name: &str| name.contains("_oauth_permissions") || name.contains("_oauth_resource");
+        let (name, all) = self.values.iter().find(|(name, _)| is_of_token(name))?;
+        if self.may_have("use_oauth_services") || self.may_have("useoauthservices") || self.includes {
+            return None;
+        }
+        let service = name.split("_oauth_").next().unwrap_or_default();
+        let message = format!("`{name}` is not read without `use_oauth_services`");
+        Some((all.last()?.1, message, format!("add `use_oauth_services = {service}`")))
+    }
+
+    /// A place for checkpoints of a job that makes none.
+    fn checkpoints(&self) -> Companion {
+        const CODES: [&str; 4] = [
+            "checkpoint_exit_code",
+            "checkpoint_exit_signal",
+            "my.successcheckpointexitcode",
+            "successcheckpointexitcode",
+        ];
+        let (_, at) = self.value(&["checkpoint_destination"])?;
+        let message = "`checkpoint_destination` has no effect without `checkpoint_exit_code`".to_owned();
+        let help = "set `checkpoint_exit_code`, the code of the program after a checkpoint".to_owned();
+        (!self.includes && !CODES.iter().any(|name| self.may_have(name))).then_some((*at, message, help))
+    }
+
+    /// Files to transfer of a job that runs on the access point, where it was submitted.
+    fn on_access_point(&self, universe: &str) -> Companion {
+        const FILES: [&str; 3] = ["transfer_input_files", "transfer_output_files", "transfer_output_remaps"];
+        if !matches!(universe, "local" | "scheduler" | "7" | "12") {
+            return None;
+        }
+        let (name, at) = FILES.iter().find_map(|name| Some((name, self.value(&[name])?.1)))?;
+        let message = format!("`{name}` has no effect in the {universe} universe: the job runs where its files are");
+        Some((at, message, format!("remove `{name}`, and name the files in the program by their paths")))
+    }
+
+    /// Requirements that allow less of a resource than the job requests.
+    fn larger(&self) -> Companion {
+        /// Attributes of slots, the commands that request them, and the bytes of a number without a unit.
+        const RESOURCES: [(&[u8], &str, u64); 4] = [
+            (b"cpus", "request_cpus", 1),
+            (b"memory", "request_memory", 1 << 20),
+            (b"disk", "request_disk", 1 << 10),
+            (b"gpus", "request_gpus", 1),
+        ];
+        let (value, at) = self.value(&["requirements"])?;
+        let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+        let expr = parse_expr(value.as_bytes(), &options).ok()?;
+        let tree = expr.tree();
+        let mut open = vec![expr.root()];
+        while let Some(id) = open.pop() {
+            let Node::Binary(op, left, right) = *tree.node(tree.bare(id)) else { continue };
+            if op == BinaryOp::And {
+                open.extend([left, right]);
+                continue;
+            }
+            let most = match (op, tree.node(tree.bare(right))) {
+                (BinaryOp::LessEqual | BinaryOp::Equal, Node::Literal(Literal::Int(most))) => *most,
+                (BinaryOp::Less, Node::Literal(Literal::Int(most))) => most.saturating_sub(1),
+                _ => continue,
+            };
+            let Some(reference) = tree.reference(tree.bare(left)).filter(|one| one.scope != RefScope::My) else {
+                continue;
+            };
+            let resource = RESOURCES.iter().find(|(name, _, _)| *name == reference.name.folded());
+            let Some((_, command, unit)) = resource else { continue };
+            let amount = self.value(&[command]).and_then(|(text, _)| bytes(text, *unit));
+            if amount.is_some_and(|amount| amount > most as f64 * *unit as f64) {
+                let shown = self.value(&[command]).map_or("", |(text, _)| text.as_str());
+                let message = format!("`{command}` is `{shown}`, and `requirements` allow less: no slot matches");
+                return Some((*at, message, format!("remove the condition on `{}`", reference.name)));
+            }
+        }
+        None
+    }
+
+    /// The program of a job in Java: compiled, and not its source.
+    fn of_java(&self, universe: &str) -> Companion {
+        let (program, at) = self.value(&["executable"]).filter(|(program, _)| program.ends_with(".java"))?;
+        let message = format!("`{program}` is a source: Java runs compiled classes");
+        let class = program.replace(".java", ".class");
+        matches!(universe, "java" | "10").then(|| (*at, message, format!("write `executable = {class}`")))
+    }
+
+    /// A job that is released whenever it is held, for whatever reason.
+    fn released(&self) -> Companion {
+        let (value, at) = self.value(&["periodic_release", "periodicrelease"])?;
+        let message = "`periodic_release` is true: whatever holds the job, it starts again and again".to_owned();
+        let help = "write a condition, such as `NumJobStarts < 3 && time() - EnteredCurrentStatus > 600`".to_owned();
+        // A job that is submitted on hold waits for it.
+        let waits = self.may_have("hold") || self.includes;
+        (value.trim().eq_ignore_ascii_case("true") && !waits).then_some((*at, message, help))
+    }
+}

@@ -1,0 +1,90 @@
+//! Values that a template replaces, and additions of a template that a later value loses.
+//!
+//! In: a configuration. Out: warnings of the rules `redefined-knob` and `conflicting-knobs`, each with the variable that it is about.
+
+use std::collections::HashMap;
+
+use super::lists::Found;
+use classmate::Diagnostic;
+use classmate_config::internal::config::history::{Assigned, TemplateUse, assigned, templates};
+use classmate_config::{Config, Source};
+
+/// The findings about values and templates of one file that are in the wrong order.
+pub(super) fn check(config: &Config) -> Found {
+    config.sources().iter().flat_map(of_file).collect()
+}
+
+/// What gave a variable its value.
+#[derive(Clone, Copy)]
+enum Last<'f> {
+    Own(&'f Assigned),
+    /// A template that adds to an earlier value.
+    Added(&'f TemplateUse),
+}
+
+fn of_file(source: &Source) -> Found {
+    let used = templates(source);
+    if used.is_empty() {
+        return Found::new();
+    }
+    let own = assigned(source);
+    let (mut last, mut found): (HashMap<Vec<u8>, Last<'_>>, _) = (HashMap::new(), Found::new());
+    let mut uses = used.iter().peekable();
+    for one in &own {
+        while let Some(template) = uses.next_if(|template| template.place.line < one.place.line) {
+            of_template(template, &mut last, &mut found);
+        }
+        of_own(one, &mut last, &mut found);
+    }
+    uses.for_each(|template| of_template(template, &mut last, &mut found));
+    found
+}
+
+fn of_own<'f>(one: &'f Assigned, last: &mut HashMap<Vec<u8>, Last<'f>>, found: &mut Found) {
+    let upper = one.name.to_ascii_uppercase();
+    let reference = [b"$(", upper.as_slice()].concat();
+    let refers = memchr::memmem::find(&one.value.to_ascii_uppercase(), &reference).is_some();
+    if one.conditional || !one.replaces || refers {
+        // Only what a plain value says may be lost as a whole.
+        last.remove(&upper);
+        return;
+    }
+    // Another rule speaks of daemons.
+    if let Some(Last::Added(template)) = last.insert(upper, Last::Own(one))
+        && !one.name.eq_ignore_ascii_case(b"DAEMON_LIST")
+    {
+        let name = String::from_utf8_lossy(&one.name).into_owned();
+        let message = format!("this replaces what `use {}` adds to `{name}`", template.title);
+        let warning = Diagnostic::warning_at(message, Some(one.place.clone())).width(name.len());
+        let help = format!("write the value ahead of line {}, or refer to it: `$({name})`", template.place.line);
+        found.push((warning.help(help).code("conflicting-knobs"), name));
+    }
+}
+
+fn of_template<'f>(template: &'f TemplateUse, last: &mut HashMap<Vec<u8>, Last<'f>>, found: &mut Found) {
+    let (title, line) = (&template.title, template.place.line);
+    let mut is_said = false;
+    for (name, adds) in &template.sets {
+        if *adds {
+            last.insert(name.clone(), Last::Added(template));
+            continue;
+        }
+        let (place, message, width, shown) = match last.remove(name) {
+            Some(Last::Own(one)) if !one.value.is_empty() => {
+                let shown = String::from_utf8_lossy(&one.name).into_owned();
+                let message = format!("`use {title}` on line {line} sets `{shown}` again, so this value has no effect");
+                (&one.place, message, shown.len(), shown)
+            }
+            // A template may be made of others.
+            Some(Last::Added(other)) if other != template && !is_said => {
+                is_said = true;
+                let shown = String::from_utf8_lossy(name).into_owned();
+                let message = format!("`use {title}` on line {line} replaces what this adds to `{shown}`");
+                (&other.place, message, "use".len(), shown)
+            }
+            _ => continue,
+        };
+        let warning = Diagnostic::warning_at(message, Some(place.clone())).width(width).code("redefined-knob");
+        found.push((warning.help(format!("move it below line {line}")), shown));
+    }
+}
