@@ -600,12 +600,12 @@ impl<'c> Checker<'c> {
 
     /// Reports a name of known words that is not the name of a variable; returns true if it is one.
     fn other_words(&mut self, name: &[u8], definition: &Definition<'_>) -> bool {
+        const REQUEST: &str = "MODIFY_REQUEST_EXPR_";
         let is_meant = self.mentioned().contains(&name.to_ascii_uppercase());
         if let Some(meant) = names::of_words(name).filter(|_| !is_meant) {
             self.misspelled_name(name, "", Some(meant), definition);
             return true;
         }
-        const REQUEST: &str = "MODIFY_REQUEST_EXPR_";
         let upper = shown(name).to_ascii_uppercase();
         if let Some(resource) = upper.strip_prefix(REQUEST).filter(|rest| !rest.starts_with("REQUEST"))
             && !resource.is_empty()

@@ -462,6 +462,24 @@ pub(super) fn of_other_job<'a>(
     known.find_map(|(job, end)| Some(format!("{}_{end}", near(&format!("{prefix}{job}"))?)))
 }
 
+/// Other words for the ends of variables of cron jobs.
+const CRON_WORDS: [(&str, &str); 14] = [
+    ("ARGUMENT", "ARGS"),
+    ("ARGUMENTS", "ARGS"),
+    ("COMMAND", "EXECUTABLE"),
+    ("CRON", "PERIOD"),
+    ("DIR", "CWD"),
+    ("ENVIRONMENT", "ENV"),
+    ("EXEC", "EXECUTABLE"),
+    ("FREQUENCY", "PERIOD"),
+    ("INITIALDIR", "CWD"),
+    ("INTERVAL", "PERIOD"),
+    ("PATH", "EXECUTABLE"),
+    ("PROGRAM", "EXECUTABLE"),
+    ("SCRIPT", "EXECUTABLE"),
+    ("TYPE", "MODE"),
+];
+
 /// The variable of a cron job that a name (upper case) is but for its end; `has` tells of a prefix and a name if there is such a job.
 pub(super) fn of_cron_job(upper: &str, has: &dyn Fn(&str, &str) -> bool) -> Option<String> {
     let prefix = CRON_PREFIXES.into_iter().find(|start| upper.starts_with(start))?;
@@ -472,25 +490,8 @@ pub(super) fn of_cron_job(upper: &str, has: &dyn Fn(&str, &str) -> bool) -> Opti
     if ends.iter().any(|end| OF_CRON_JOB.contains(end)) {
         return None;
     }
-    // Other words for the same.
-    const WORDS: [(&str, &str); 14] = [
-        ("ARGUMENT", "ARGS"),
-        ("ARGUMENTS", "ARGS"),
-        ("COMMAND", "EXECUTABLE"),
-        ("CRON", "PERIOD"),
-        ("DIR", "CWD"),
-        ("ENVIRONMENT", "ENV"),
-        ("EXEC", "EXECUTABLE"),
-        ("FREQUENCY", "PERIOD"),
-        ("INITIALDIR", "CWD"),
-        ("INTERVAL", "PERIOD"),
-        ("PATH", "EXECUTABLE"),
-        ("PROGRAM", "EXECUTABLE"),
-        ("SCRIPT", "EXECUTABLE"),
-        ("TYPE", "MODE"),
-    ];
     let end = ends.into_iter().min_by_key(|end| end.len())?;
-    let word = WORDS.iter().find(|(word, _)| *word == end).map(|(_, meant)| *meant);
+    let word = CRON_WORDS.iter().find(|(word, _)| *word == end).map(|(_, meant)| *meant);
     let near = || near::closest_within(near::allowance(end.as_bytes()).max(2), end.as_bytes(), OF_CRON_JOB);
     let meant = word.or_else(near)?;
     Some(format!("{}{meant}", &upper[..upper.len() - end.len()]))
