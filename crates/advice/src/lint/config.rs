@@ -39,7 +39,7 @@ use crate::versions::configuration::{attributes, compared_as, is_divided, referr
 use classmate::internal::analysis::evaluate::{Analysis, unknown};
 use classmate::internal::analysis::values::kind;
 use classmate::internal::diagnostic::{Excerpt, Fix};
-use classmate::internal::syntax::expr::Node;
+use classmate::internal::syntax::expr::{Expr, Node};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
@@ -560,27 +560,22 @@ impl<'c> Linter<'c> {
             ad.insert_expr(own, &expr);
         }
         let context = LintContext { own: own.map(|own| (own, &ad)), ..context };
-        let mut found = lint_expression(&context);
+        let (mut found, whole) = (lint_expression(&context), Span::new(0, text.trim_ascii_end().len()));
         if let Ok(expr) = parse_expr(text, &self.options()) {
-            found.extend(self.own_types(&expr));
-            found.extend(self.other_slots(&expr, role, text));
-            found.extend(own_load(bare(name), &expr, text));
-            found.extend(self.unpublished(&expr, role, text));
-            found.extend(self.bare_macros(&expr, role, text));
-            found.extend(self.group_alone(name, &expr, text));
+            found.extend(self.of_references(name, &expr, text, role));
             found.extend(own.and_then(|own| self.circle(own, &expr)));
         }
         if let Some(attribute) = context.attribute
             && let Ok(expr) = parse_expr(text, &self.options())
             && let Node::Literal(literal) = expr.node()
         {
-            let span = Span::new(0, text.trim_ascii_end().len());
-            found.extend(assigned_value(attribute, literal, &written(text, span), span));
+            found.extend(assigned_value(attribute, literal, &written(text, whole), whole));
         }
         if bare(name).eq_ignore_ascii_case(b"HIBERNATE") {
             sleep_states(text, &self.options(), &mut found);
         }
-        if is_number(&String::from_utf8_lossy(bare(name)).to_ascii_uppercase()) {
+        let upper = String::from_utf8_lossy(bare(name)).to_ascii_uppercase();
+        if is_number(&upper) {
             found.extend(self.text_for_number(name, text));
             if found.is_empty() {
                 found.extend(self.no_number(text));
@@ -595,19 +590,11 @@ impl<'c> Linter<'c> {
             };
             found.extend(published(text, &self.options(), &may_exist).into_iter().map(condition));
         }
-        if found.is_empty() && is_text(&String::from_utf8_lossy(bare(name)).to_ascii_uppercase()) {
-            found.extend(published(text, &self.options(), &|word| self.may_exist(word)));
-        }
-        if let Ok(expr) = parse_expr(text, &self.options())
-            && is_text(&String::from_utf8_lossy(bare(name)).to_ascii_uppercase())
-        {
-            let values = Analysis::new(expr.tree(), &unknown).values(expr.root());
-            let is_number = values.ints.is_some() || values.reals.is_some();
-            if !values.has_text() && !is_number && values.has(kind::TRUE | kind::FALSE) {
-                let span = Span::new(0, text.trim_ascii_end().len());
-                let message = format!("`{}` is a string, and this is never one", String::from_utf8_lossy(bare(name)));
-                found.push(Diagnostic::warning(message, span).code("type-clash"));
+        if is_text(&upper) {
+            if found.is_empty() {
+                found.extend(published(text, &self.options(), &|word| self.may_exist(word)));
             }
+            found.extend(self.truth_for_text(name, text));
         }
         let foreign = map.foreign(&|place| self.is_foreign(definition.raw.get(place).unwrap_or_default()));
         let is_foreign = |span: Span| {
@@ -620,7 +607,6 @@ impl<'c> Linter<'c> {
             let both = is_foreign(found.span) && other.is_some_and(is_foreign);
             found.code != "duplicate-clause" || !(both || definition.template.is_some())
         });
-        let upper = String::from_utf8_lossy(bare(name)).to_ascii_uppercase();
         if sees_one_ad(&upper) {
             let known: Vec<Span> =
                 found.iter().filter(|one| one.code == "unseen-attribute").map(|one| one.span).collect();
@@ -638,6 +624,30 @@ impl<'c> Linter<'c> {
         for found in found {
             self.found(name, map, (text, offset), found);
         }
+    }
+
+    /// The findings about what an expression refers to.
+    fn of_references(&self, name: &[u8], expr: &Expr, text: &[u8], role: Role) -> Vec<Diagnostic> {
+        let mut found: Vec<Diagnostic> = Vec::new();
+        found.extend(self.own_types(expr));
+        found.extend(self.other_slots(expr, role, text));
+        found.extend(own_load(bare(name), expr, text));
+        found.extend(self.unpublished(expr, role, text));
+        found.extend(self.bare_macros(expr, role, text));
+        found.extend(self.group_alone(name, expr, text));
+        found
+    }
+
+    /// The finding about a condition as the value of a knob that is a string.
+    fn truth_for_text(&self, name: &[u8], text: &[u8]) -> Option<Diagnostic> {
+        let shown = String::from_utf8_lossy(bare(name));
+        let expr = parse_expr(text, &self.options()).ok()?;
+        let values = Analysis::new(expr.tree(), &unknown).values(expr.root());
+        let is_number = values.ints.is_some() || values.reals.is_some();
+        let is_truth = !values.has_text() && !is_number && values.has(kind::TRUE | kind::FALSE);
+        let span = Span::new(0, text.trim_ascii_end().len());
+        let message = || format!("`{shown}` is a string, and this is never one");
+        is_truth.then(|| Diagnostic::warning(message(), span).code("type-clash"))
     }
 
     /// The finding about a string as the value of a knob that is a number.

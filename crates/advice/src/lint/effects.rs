@@ -133,7 +133,7 @@ const DEFRAG: [&str; 4] =
 
 /// Variables that have no effect if none of some others has a value (HTCondor's sources that read them). A `*` at the end of a name
 /// stands for any text.
-const NEEDS: [(&[&str], &[&str]); 12] = [
+const NEEDS: [(&[&str], &[&str]); 9] = [
     // `write_user_log.cpp`
     (
         &[
@@ -149,10 +149,6 @@ const NEEDS: [(&[&str], &[&str]); 12] = [
     // `schedd.cpp`
     (&["JOB_START_COUNT"], &["JOB_START_DELAY"]),
     (&["JOB_STOP_COUNT"], &["JOB_STOP_DELAY"]),
-    // `user_job_policy.cpp`
-    (&["SYSTEM_PERIODIC_HOLD_REASON", "SYSTEM_PERIODIC_HOLD_SUBCODE"], &["SYSTEM_PERIODIC_HOLD"]),
-    (&["SYSTEM_PERIODIC_REMOVE_REASON", "SYSTEM_PERIODIC_REMOVE_SUBCODE"], &["SYSTEM_PERIODIC_REMOVE"]),
-    (&["SYSTEM_PERIODIC_RELEASE_REASON", "SYSTEM_PERIODIC_RELEASE_SUBCODE"], &["SYSTEM_PERIODIC_RELEASE"]),
     // `ResState.cpp`
     (&["WANT_HOLD_REASON", "WANT_HOLD_SUBCODE"], &["WANT_HOLD"]),
     // `condor_config.cpp`

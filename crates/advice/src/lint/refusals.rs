@@ -691,7 +691,7 @@ impl Reading {
             let of_step = steps == 1 || plain.contains("$(step)");
             let of_item = items == 1 || of_items.iter().any(|name| plain.contains(name));
             let is_device = value.starts_with("/dev/") || value.eq_ignore_ascii_case("nul");
-            !rest.contains('$') && !(of_step && of_item) && !is_device
+            !(rest.contains('$') || is_device || of_step && of_item)
         };
         let shared = |name: &&str| self.value(&[*name]).is_some_and(|(value, _)| is_shared(value));
         let name = ["output", "error"].into_iter().find(shared);

@@ -434,8 +434,9 @@ fn undefined_at_first(text: &[u8], options: &ParseOptions) -> Option<Diagnostic>
 /// The unit that the amount of a request is probably in, if it is not its own.
 pub(super) fn unlikely_request(name: &str, unit: &str, amount: u32) -> Option<&'static str> {
     // A few MiB are less than a job writes.
-    let is_small =
-        name == "request_disk" && (1..=65_536).contains(&amount) && (amount % 1000 == 0 || amount % 1024 == 0);
+    let is_small = name == "request_disk"
+        && (1..=65_536).contains(&amount)
+        && (amount.is_multiple_of(1000) || amount.is_multiple_of(1024));
     // No program runs in a few MiB.
     let is_tiny = name == "request_memory" && (1..=MAX_TINY).contains(&amount);
     wrong_size(unit, f64::from(amount)).or(is_small.then_some("MiB")).or(is_tiny.then_some("GiB"))
@@ -604,6 +605,17 @@ fn misspelled_name(attribute: &str, line: &[u8]) -> Option<Diagnostic> {
     Some(finding.did_you_mean(Some(meant)).code("unknown-attribute"))
 }
 
+/// The role of the condition or rank that a command is.
+fn role_of(command: &str, own: &Own) -> Option<Role> {
+    match command {
+        "periodic_release" => Some(RELEASE),
+        "periodic_hold" => Some(HOLD),
+        "requirements" => Some(own.requirements()),
+        "rank" | "preferences" => Some(MATCH_VALUE),
+        _ => CONDITIONS.contains(&command).then_some(LONE_JOB),
+    }
+}
+
 /// The diagnostics of a statement.
 fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u64, usize)) -> Vec<Diagnostic> {
     let line = joined(statement);
@@ -629,16 +641,8 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
     let unknown_word = |word: Name| own.is_unknown_word(word);
     let unknown_word: Option<&dyn Fn(Name) -> bool> = Some(&unknown_word);
     let kind = commands::kind(&lower);
-    let role = if lower == "periodic_release" {
-        RELEASE
-    } else if lower == "periodic_hold" {
-        HOLD
-    } else if lower == "requirements" {
-        own.requirements()
-    } else if matches!(lower.as_str(), "rank" | "preferences") {
-        MATCH_VALUE
-    } else if CONDITIONS.contains(&lower.as_str()) {
-        LONE_JOB
+    let role = if let Some(role) = role_of(&lower, own) {
+        role
     } else if ["request_", "retry_request_", "gpus_m"].iter().any(|start| lower.starts_with(start)) {
         if let Some(found) = request((file, own), statement, (&lower, equals), (number, start)) {
             return vec![found];
@@ -710,19 +714,26 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
     if let Some(last) = found.last_mut().filter(|_| count > MAX_OF_STATEMENT) {
         *last = last.clone().more_help(more(count));
     }
+    found.into_iter().map(|found| of_value(found, (file, name), statement, (number, start), value)).collect()
+}
+
+/// A finding in the value of a statement, which begins at an offset, at its place in the file.
+fn of_value(
+    found: Diagnostic,
+    (file, name): (&Arc<str>, &[u8]),
+    statement: &[u8],
+    (number, start): (u64, usize),
+    value: usize,
+) -> Diagnostic {
     // Text after a comment between the lines may not belong to the value.
     let comment = origin::comment_within(statement);
-    let place = |found: Diagnostic| {
-        let fix = shifted_fix(&found, start + value).filter(|_| comment.is_none());
-        let found = match comment.filter(|_| is_slip(found.code)) {
-            Some(line) => beside_comment(found, number + line),
-            None => found,
-        };
-        let subject = Some(String::from_utf8_lossy(name).into_owned());
-        let excerpt = Excerpt { text: statement.to_vec(), subject };
-        placed(found.shifted(value), file, number, excerpt, fix)
+    let fix = shifted_fix(&found, start + value).filter(|_| comment.is_none());
+    let found = match comment.filter(|_| is_slip(found.code)) {
+        Some(line) => beside_comment(found, number + line),
+        None => found,
     };
-    found.into_iter().map(place).collect()
+    let subject = Some(String::from_utf8_lossy(name).into_owned());
+    placed(found.shifted(value), file, number, Excerpt { text: statement.to_vec(), subject }, fix)
 }
 
 /// The findings about the properties of a GPU, which have no prefix: `Capability`, not `CUDACapability`.

@@ -176,10 +176,10 @@ impl Reading {
 
     /// The program of a job in Java: compiled, and not its source.
     fn of_java(&self, universe: &str) -> Companion {
-        let (program, at) = self.value(&["executable"]).filter(|(program, _)| program.ends_with(".java"))?;
+        let (program, at) = self.value(&["executable"])?;
+        let class = program.strip_suffix(".java").filter(|_| matches!(universe, "java" | "10"))?;
         let message = format!("`{program}` is a source: Java runs compiled classes");
-        let class = program.replace(".java", ".class");
-        matches!(universe, "java" | "10").then(|| (*at, message, format!("write `executable = {class}`")))
+        Some((*at, message, format!("write `executable = {class}.class`")))
     }
 
     /// A job that is released whenever it is held, for whatever reason.

@@ -929,8 +929,8 @@ mod tests {
     #[test]
     fn what_every_daemon_reads_is_no_mistake() {
         let text = "NEGOTIATOR_ADDRESS_FILE = /x\nNEGOTIATOR_ARGS = -f\nNEGOTIATOR_HOST = $(CONDOR_HOST)\n\
-                    NEGOTIATOR_SUPER_ADDRESS_FILE = /x\nNEGOTIATOR_USE_SHARED_PORT = true\nMAX_NEGOTIATOR_LOG = 5\n\
-                    MAX_NEGOTIATOR_MATCH_LOG = 5\nNEGOTIATOR_ENVIRONMENT = A=b\nNEGOTIATOR_LOG_KEEP = 3\n\
+                    NEGOTIATOR_SUPER_ADDRESS_FILE = /x\nNEGOTIATOR_USE_SHARED_PORT = true\nMAX_NEGOTIATOR_LOG = 50000\n\
+                    MAX_NEGOTIATOR_MATCH_LOG = 50000\nNEGOTIATOR_ENVIRONMENT = A=b\nNEGOTIATOR_LOG_KEEP = 3\n\
                     TRUNC_NEGOTIATOR_LOG_ON_OPEN = true\nNEGOTIATOR_DEBUG = D_FULLDEBUG\nNEGOTIATOR_RUN_DIR = /x\n\
                     NEGOTIATOR_TIMEOUT_MULTIPLIER = 2\nMAX_NUM_NEGOTIATOR_LOG = 2\nNEGOTIATOR_PUBLISH_CROSSING = 1";
         assert_eq!(found(text), [""; 0]);

@@ -325,7 +325,10 @@ fn log_size(upper: &str, value: &str) -> Option<Problem> {
     // As `dprintf_parse_log_size` in HTCondor's `dprintf_config.cpp`.
     let minutes_or_megabytes = letters == "m" || letters.starts_with("mb") || letters.starts_with("mi");
     let one_word = letters.bytes().all(|byte| byte.is_ascii_alphabetic());
-    if letters.is_empty() && value.parse::<u32>().is_ok_and(|bytes| (1..LEAST_LOG).contains(&bytes)) {
+    if letters.is_empty()
+        && !upper.contains("HISTORY")
+        && value.parse::<u32>().is_ok_and(|bytes| (1..LEAST_LOG).contains(&bytes))
+    {
         let message = format!("`{upper}` is `{value}` bytes: the log is rotated after a few messages");
         return Some((Severity::Warning, message, format!("write a unit, as in `{value} Mb`")));
     }
