@@ -9,7 +9,7 @@ use super::names::{DAEMONS, known_names};
 use crate::config::name_list::names;
 
 /// Beginnings that only variables of HTCondor have, and of which all members are known.
-const FAMILIES: [&str; 29] = [
+const FAMILIES: [&str; 28] = [
     "AUTH_SSL_",
     "CCB_",
     "CGROUP_",
@@ -33,7 +33,6 @@ const FAMILIES: [&str; 29] = [
     "PREEN_",
     "REPLICATION_",
     "ROOSTER_",
-    "SEC_CREDENTIAL_",
     "SEC_TOKEN_",
     "SHARED_PORT_",
     "SINGULARITY_",
