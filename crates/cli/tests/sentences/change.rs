@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use classmate_advice::internal::explain::cycle::reasons::CauseSurvey;
+use classmate_advice::internal::picture::PoolPicture;
 use classmate_advice::internal::whatif::Difference;
 use classmate_cli::report::{Color, whatif};
 use classmate_pool::internal::negotiate::candidate::PreemptState;
@@ -143,7 +144,13 @@ fn row(before: &Outcome, after: &Outcome, heading: &str, line: &str) -> Checked 
 }
 
 /// The page about a cycle: its first paragraph, groups, submitters and spins.
-pub(super) fn page(text: &str, outcome: &Outcome, idle: &CauseSurvey, queued: usize, matched: usize) -> Checked {
+pub(super) fn page(
+    text: &str,
+    (outcome, picture): (&Outcome, &PoolPicture),
+    idle: &CauseSurvey,
+    queued: usize,
+    matched: usize,
+) -> Checked {
     let paragraph = text.split("<p>").nth(1).and_then(|rest| rest.split("</p>").next()).ok_or("no paragraph")?;
     let plain = singular(paragraph);
     let parts = fit(
@@ -173,9 +180,15 @@ pub(super) fn page(text: &str, outcome: &Outcome, idle: &CauseSurvey, queued: us
             .and_then(|rest| rest.split('<').next())
             .ok_or("no group")?;
         let parts = fit("quota {}, allocated {}, in use {}, requested {}", facts).ok_or("another form")?;
-        for (at, figure) in [group.quota, group.granted(), group.usage, group.demand].into_iter().enumerate() {
-            same("group", parts[at], figure)?;
+        let drawn = picture.groups.iter().find(|drawn| drawn.name == group.name).ok_or("a group that is not drawn")?;
+        // What is in use after the cycle is another figure than the negotiator's, which is told if it is larger.
+        let (used, counted) = parts[2].split_once(" (").unwrap_or((parts[2], ""));
+        for (text, figure) in
+            [(parts[0], group.quota), (parts[1], group.granted()), (used, drawn.used), (parts[3], group.demand)]
+        {
+            same("group", text, figure)?;
         }
+        same("counted", counted.strip_suffix(" counted)").unwrap_or(used), group.usage.max(drawn.used))?;
     }
     Ok(())
 }

@@ -121,7 +121,7 @@ fn of_the_page(played: &Played<'_>) -> Checked {
     let audit = audit(played.snapshot).map_err(|error| error.to_line())?;
     let picture = picture(played.snapshot, played.outcome, &survey).map_err(|error| error.to_line())?;
     let text = page(("a pool", "pool"), played.snapshot, played.outcome, &picture, &audit);
-    change::page(&text, played.outcome, &survey, idle.len(), matched)
+    change::page(&text, (played.outcome, &picture), &survey, idle.len(), matched)
 }
 
 fn ran(snapshot: &Snapshot) -> PoolRun {
