@@ -42,15 +42,16 @@ pub(crate) fn lint_config(py: Python<'_>, texts: Vec<(String, Vec<u8>)>) -> PyRe
 /// Lays out a text: `expression`, `config` or `ads`.
 #[pyfunction]
 #[pyo3(name = "_format")]
-pub(crate) fn format_text<'py>(py: Python<'py>, text: &str, kind: &str, width: usize) -> PyResult<Bound<'py, PyAny>> {
-    let text = text.as_bytes();
+pub(crate) fn format_text(py: Python<'_>, text: String, kind: String, width: usize) -> PyResult<Bound<'_, PyAny>> {
     let options = world::parse_options();
-    let laid_out = match kind {
-        "expression" => fmt::ads::expression_with(text, width, &options)
-            .map_err(|error| PyValueError::new_err(error.to_string()))?,
-        "config" => fmt::config::config(text, width, options.semantics),
-        "ads" => fmt::ads::long(text, options.semantics),
-        _ => return Err(PyValueError::new_err(format!("`{kind}` is not expression, config or ads"))),
-    };
-    crate::convert::string(py, &laid_out)
+    let laid_out = crate::pool::detached(py, move || {
+        let text = text.as_bytes();
+        match &*kind {
+            "expression" => fmt::ads::expression_with(text, width, &options).map_err(|error| error.to_string()),
+            "config" => Ok(fmt::config::config(text, width, options.semantics)),
+            "ads" => Ok(fmt::ads::long(text, options.semantics)),
+            _ => Err(format!("`{kind}` is not expression, config or ads")),
+        }
+    })?;
+    crate::convert::string(py, &laid_out.map_err(PyValueError::new_err)?)
 }

@@ -21,7 +21,7 @@ use serde::Serialize;
 
 use crate::ad::AdBase;
 use crate::simulate::refused;
-use crate::table::{Cell, PyColumn, column};
+use crate::table::{Cell, Column, PyColumn, column, into_python};
 use crate::world;
 
 pyo3::create_exception!(classmate, Error, pyo3::exceptions::PyException, "The base class of errors of this package.");
@@ -140,15 +140,6 @@ impl PoolBase {
         Ok(Arc::new(snapshot))
     }
 
-    fn ads(&self, of: &str) -> PyResult<&[ClassAd]> {
-        match of {
-            "slots" => Ok(&self.snapshot.slots),
-            "jobs" => Ok(&self.snapshot.jobs),
-            "submitters" => Ok(self.snapshot.submitters.as_deref().unwrap_or_default()),
-            _ => Err(PyValueError::new_err(format!("`{of}` is not slots, jobs or submitters"))),
-        }
-    }
-
     fn run<T: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -156,6 +147,16 @@ impl PoolBase {
     ) -> PyResult<T> {
         let snapshot = Arc::clone(&self.snapshot);
         Ok(detached(py, move || function(&snapshot))??)
+    }
+}
+
+/// The slots, jobs or submitters.
+fn ads<'a>(snapshot: &'a Snapshot, of: &str) -> PyResult<&'a [ClassAd]> {
+    match of {
+        "slots" => Ok(&snapshot.slots),
+        "jobs" => Ok(&snapshot.jobs),
+        "submitters" => Ok(snapshot.submitters.as_deref().unwrap_or_default()),
+        _ => Err(PyValueError::new_err(format!("`{of}` is not slots, jobs or submitters"))),
     }
 }
 
@@ -242,7 +243,7 @@ impl PoolBase {
 
     /// Number of slots, jobs or submitters.
     fn count(&self, of: &str) -> PyResult<usize> {
-        Ok(self.ads(of)?.len())
+        Ok(ads(&self.snapshot, of)?.len())
     }
 
     /// Runs a cycle.
@@ -319,7 +320,7 @@ impl PoolBase {
             let settings = snapshot.settings();
             snapshot.slots.iter().map(|slot| Cell::Bool(matching::symmetric(&job, slot, &settings))).collect()
         })?;
-        Ok(column(py, "matches".to_owned(), &cells))
+        Ok(column("matches".to_owned(), &cells).into_python(py))
     }
 
     /// The ad of a job.
@@ -331,8 +332,12 @@ impl PoolBase {
     }
 
     /// Columns of the slots, jobs or submitters.
-    fn columns(&self, py: Python<'_>, of: &str, attributes: Option<Vec<String>>) -> PyResult<Vec<PyColumn>> {
-        Ok(columns_of(py, self.ads(of)?, attributes, &self.snapshot.settings()))
+    fn columns(&self, py: Python<'_>, of: String, attributes: Option<Vec<String>>) -> PyResult<Vec<PyColumn>> {
+        let snapshot = Arc::clone(&self.snapshot);
+        let columns = detached(py, move || {
+            Ok::<_, PyErr>(columns_of(ads(&snapshot, &of)?, attributes.as_deref(), &snapshot.settings(), || true))
+        })??;
+        Ok(into_python(py, columns))
     }
 }
 
@@ -365,13 +370,13 @@ fn live(
     Ok((snapshot, problems))
 }
 
-/// Columns with the values of attributes in ads: of some, or of all that an ad has.
+/// Columns with the values of attributes in ads, as long as `goes_on`: of some, or of all that an ad has.
 pub(crate) fn columns_of(
-    py: Python<'_>,
     ads: &[ClassAd],
-    attributes: Option<Vec<String>>,
+    attributes: Option<&[String]>,
     settings: &classmate::EvalOptions,
-) -> Vec<PyColumn> {
+    goes_on: impl Fn() -> bool,
+) -> Vec<Column> {
     let names: Vec<Name> = match attributes {
         Some(names) => names.iter().map(|name| Name::new(name.as_str())).collect(),
         None => {
@@ -386,5 +391,5 @@ pub(crate) fn columns_of(
         None => Scope::new(ad, settings).eval_attr(name).map_or(Cell::Null, |value| Cell::from(&value)),
     };
     let cells = |name: Name| ads.iter().map(|ad| value(ad, name)).collect::<Vec<_>>();
-    names.into_iter().map(|name| column(py, name.to_string(), &cells(name))).collect()
+    names.into_iter().take_while(|_| goes_on()).map(|name| column(name.to_string(), &cells(name))).collect()
 }

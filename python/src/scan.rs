@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 
 use crate::pool::columns_of;
 use crate::simulate::{refused, watched};
-use crate::table::PyColumn;
+use crate::table::{PyColumn, into_python};
 use crate::world;
 
 /// The ads of a file that fulfill a condition.
@@ -22,7 +22,7 @@ struct Scan {
 
 impl Scan {
     /// The next ads, as long as `goes_on`.
-    fn batch(&mut self, most: usize, mut goes_on: impl FnMut() -> bool) -> Result<Vec<ClassAd>, Failure> {
+    fn batch(&mut self, most: usize, goes_on: impl Fn() -> bool) -> Result<Vec<ClassAd>, Failure> {
         let mut ads = Vec::new();
         while ads.len() < most && goes_on() {
             let Some(ad) = self.file.next().transpose()? else { break };
@@ -63,15 +63,13 @@ impl AdScan {
     /// The columns of the next ads; nothing if there are no more.
     fn batch(&self, py: Python<'_>, most: usize) -> PyResult<Option<Vec<PyColumn>>> {
         let scan = Arc::clone(&self.scan);
+        let (attributes, options) = (self.attributes.clone(), self.options.clone());
         let read = watched(py, None, move |watch| {
             let goes_on = || watch(Progress { done: 0, total: 0, now: 0 }).is_continue();
-            scan.lock().unwrap_or_else(PoisonError::into_inner).batch(most, goes_on)
+            let ads = scan.lock().unwrap_or_else(PoisonError::into_inner).batch(most, goes_on)?;
+            Ok((!ads.is_empty()).then(|| columns_of(&ads, attributes.as_deref(), &options, goes_on)))
         })?;
-        let ads = read.map_err(|error| refused(&error))?;
-        if ads.is_empty() {
-            return Ok(None);
-        }
-        Ok(Some(columns_of(py, &ads, self.attributes.clone(), &self.options)))
+        Ok(read.map_err(|error| refused(&error))?.map(|columns| into_python(py, columns)))
     }
 
     /// Messages about ads that were skipped so far.

@@ -172,7 +172,7 @@ impl RunBase {
             ("preemptions", ints(&|at| Some(i64::from(runs[at].preemptions)))),
             ("state", state.collect()),
         ];
-        Some(columns.into_iter().map(|(name, cells)| column(py, name.to_owned(), &cells)).collect())
+        Some(columns.into_iter().map(|(name, cells)| column(name.to_owned(), &cells).into_python(py)).collect())
     }
 }
 

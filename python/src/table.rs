@@ -51,6 +51,27 @@ impl From<&Json> for Cell {
 /// A column of a table for Python.
 pub(crate) type PyColumn = (String, &'static str, usize, usize, Vec<Py<PyBytes>>);
 
+/// A column of a table, made without the lock of the interpreter.
+pub(crate) struct Column {
+    name: String,
+    format: &'static str,
+    length: usize,
+    nulls: usize,
+    buffers: Vec<Vec<u8>>,
+}
+
+impl Column {
+    pub(crate) fn into_python(self, py: Python<'_>) -> PyColumn {
+        let buffers = self.buffers.iter().map(|data| PyBytes::new(py, data).unbind()).collect();
+        (self.name, self.format, self.length, self.nulls, buffers)
+    }
+}
+
+/// Columns for Python.
+pub(crate) fn into_python(py: Python<'_>, columns: Vec<Column>) -> Vec<PyColumn> {
+    columns.into_iter().map(|column| column.into_python(py)).collect()
+}
+
 /// The type that all cells of a column have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ColumnType {
@@ -97,7 +118,7 @@ fn text(cell: &Cell) -> Vec<u8> {
 }
 
 /// The column of some cells.
-pub(crate) fn column(py: Python<'_>, name: String, cells: &[Cell]) -> PyColumn {
+pub(crate) fn column(name: String, cells: &[Cell]) -> Column {
     let is_null = |cell: &Cell| matches!(cell, Cell::Null);
     let nulls = cells.iter().filter(|cell| is_null(cell)).count();
     let validity = bits(cells.iter().map(|cell| !is_null(cell)));
@@ -128,16 +149,13 @@ pub(crate) fn column(py: Python<'_>, name: String, cells: &[Cell]) -> PyColumn {
             ("U", vec![offsets, texts])
         }
     };
-    let buffers = std::iter::once(validity).chain(data).map(|data| PyBytes::new(py, &data).unbind()).collect();
-    (name, format, cells.len(), nulls, buffers)
+    let buffers = std::iter::once(validity).chain(data).collect();
+    Column { name, format, length: cells.len(), nulls, buffers }
 }
 
 /// The columns of rows, in the order in which their names first come.
-#[pyfunction]
-#[pyo3(name = "_columns")]
-pub(crate) fn columns(py: Python<'_>, rows: &str) -> PyResult<Vec<PyColumn>> {
-    let rows: Vec<serde_json::Map<String, Json>> =
-        serde_json::from_str(rows).map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))?;
+fn columns_of_rows(rows: &str) -> Result<Vec<Column>, serde_json::Error> {
+    let rows: Vec<serde_json::Map<String, Json>> = serde_json::from_str(rows)?;
     let mut names: Vec<&String> = Vec::new();
     for row in &rows {
         for (at, name) in row.keys().enumerate() {
@@ -147,5 +165,13 @@ pub(crate) fn columns(py: Python<'_>, rows: &str) -> PyResult<Vec<PyColumn>> {
         }
     }
     let cells = |name: &String| rows.iter().map(|row| row.get(name).map_or(Cell::Null, Cell::from)).collect::<Vec<_>>();
-    Ok(names.into_iter().map(|name| column(py, name.clone(), &cells(name))).collect())
+    Ok(names.into_iter().map(|name| column(name.clone(), &cells(name))).collect())
+}
+
+/// The columns of rows in JSON.
+#[pyfunction]
+#[pyo3(name = "_columns")]
+pub(crate) fn columns(py: Python<'_>, rows: String) -> PyResult<Vec<PyColumn>> {
+    let columns = crate::pool::detached(py, move || columns_of_rows(&rows))?;
+    Ok(into_python(py, columns.map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))?))
 }

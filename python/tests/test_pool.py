@@ -3,11 +3,13 @@
 import gc
 import json
 import pathlib
+import threading
+import time
 
 import pytest
 
 import classmate as cm
-from classmate import table
+from classmate import _classmate, table
 from classmate.classad2 import ClassAd, ClassAdException, ExprTree
 from libraries import check_taken
 
@@ -136,6 +138,37 @@ def test_reading_ads():
     assert len(slots) == 9 and min(slots.column("KFlops")) > 1_990_000
     with pytest.raises(OSError):
         cm.read_ads("/nonexistent")
+
+
+@pytest.mark.parametrize("call", ["columns", "read_ads", "fmt", "table"])
+def test_other_threads_run_during_long_calls(call, tmp_path):
+    ad = ClassAd({f"Attribute{n}": ExprTree(f'size(strcat("abc", {n}, "def"))') for n in range(200)})
+    copies = (ad.printOld() + "\n") * 500
+    (tmp_path / "many.ads").write_text(copies * 8)
+    large = cm.Pool.from_ads(slots=[ad] * 4000, jobs=[])
+    rows = json.dumps([{"text": "abc" * 100}] * 150000)
+    calls = {
+        "columns": lambda: large.columns("slots"),
+        "read_ads": lambda: cm.read_ads(tmp_path / "many.ads"),
+        "fmt": lambda: cm.fmt(copies, kind="ads"),
+        "table": lambda: _classmate._columns(rows),
+    }
+    turns, is_done = [], threading.Event()
+
+    def take_turns():
+        while not is_done.wait(0.0005):
+            turns.append(time.perf_counter())
+
+    other = threading.Thread(target=take_turns)
+    other.start()
+    began = time.perf_counter()
+    calls[call]()
+    ended = time.perf_counter()
+    is_done.set()
+    other.join()
+    # Half of the time passes between two turns at most.
+    inside = [began, *(turn for turn in turns if began < turn < ended), ended]
+    assert max(b - a for a, b in zip(inside, inside[1:])) < (ended - began) / 2
 
 
 def test_mixed_columns_are_text():
