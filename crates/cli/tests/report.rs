@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 fn classmate(arguments: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_classmate"))
@@ -67,6 +68,7 @@ fn the_page_tells_groups_submitters_spins_slots_reasons_and_the_audit() {
         "Pie spins",
         "Slots",
         "Significant attributes",
+        "Provenance",
     ];
     assert_eq!(headings, expected);
     assert_eq!((count(&found, "table"), count(&found, "script"), count(&found, "img")), (5, 1, 0));
@@ -293,6 +295,45 @@ fn the_default_file_is_named_after_the_pool_and_printed() {
 /// The change of the example: a quota of 5 instead of 10.
 const QUOTA: [&str; 4] = ["whatif", "examples/groups", "--set", "GROUP_QUOTA_chemistry = 5"];
 
+#[test]
+fn results_name_the_program_the_command_and_the_files() {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let sum = |name: &str| {
+        let digest = Sha256::digest(std::fs::read(root.join(name)).unwrap());
+        digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>()
+    };
+    let files = ["examples/groups/config", "examples/groups/jobs.ads", "examples/groups/slots.ads"];
+    let goal = "chemistry >= 30% of pool";
+    let commands: [(&[&str], &str); 3] = [
+        (&["report", "examples/groups", "-o", "-"], "classmate report examples/groups -o - --format html"),
+        (
+            &["whatif", "examples/groups", "--set", "GROUP_QUOTA_chemistry = 5"],
+            "classmate whatif examples/groups --set 'GROUP_QUOTA_chemistry = 5' --format html",
+        ),
+        (&["advise", "examples/groups", "--goal", goal, "--cycles", "2"], ""),
+    ];
+    for (arguments, command) in commands {
+        let made = json(arguments)["provenance"].clone();
+        assert!(made["version"].as_str().unwrap().starts_with(env!("CARGO_PKG_VERSION")), "{made}");
+        let own: Vec<Value> = [arguments, &["--format", "json"]].concat().into_iter().map(Value::from).collect();
+        assert_eq!(made["command"], Value::from(own));
+        let mut sums: Vec<(String, String)> = Vec::new();
+        for file in made["files"].as_array().unwrap() {
+            sums.push((file["path"].as_str().unwrap().to_owned(), file["sha256"].as_str().unwrap().to_owned()));
+        }
+        sums.sort();
+        assert_eq!(sums, files.map(|name| (name.to_owned(), sum(name))));
+        if command.is_empty() {
+            continue;
+        }
+        let page = classmate(&[arguments, &["--format", "html"]].concat());
+        assert!(page.contains(&format!("<code>{command}</code>")), "{command}");
+        for name in files {
+            assert!(page.contains(&format!("<li>{name} (SHA-256 <code>{}</code>)</li>", sum(name))), "{name}");
+        }
+    }
+}
+
 fn what_if(change: &[&str], format: &str) -> String {
     classmate(&[change, &["--format", format]].concat())
 }
@@ -302,7 +343,7 @@ fn the_page_of_a_change_has_both_pools_and_the_reasons() {
     let page = what_if(&QUOTA, "html");
     let found = elements(&page);
     let headings: Vec<&str> = page.split("<h2>").skip(1).map(|rest| rest.split('<').next().unwrap()).collect();
-    let expected = ["Groups", "Machines", "Submitters", "Idle jobs by reason", "Slots", "Jobs and slots"];
+    let expected = ["Groups", "Machines", "Submitters", "Idle jobs by reason", "Slots", "Jobs and slots", "Provenance"];
     assert!(
         headings.iter().all(|heading| expected.contains(heading)) && headings[..3] == expected[..3],
         "{headings:?}"
@@ -347,7 +388,7 @@ fn the_page_of_a_change_has_both_pools_and_the_reasons() {
     assert!(chemistry["before"].as_array().unwrap().contains(&"GROUP_QUOTA is 10".into()), "{chemistry}");
     assert!(chemistry["after"].as_array().unwrap().contains(&"GROUP_QUOTA is 5".into()), "{chemistry}");
     for line in chemistry["before"].as_array().unwrap().iter().chain(chemistry["after"].as_array().unwrap()) {
-        assert!(page.contains(&format!("<li>{}</li>", line.as_str().unwrap())), "{line}");
+        assert!(page.contains(&format!("<li>{}</li>", line.as_str().unwrap())) && !page.contains('`'), "{line}");
     }
     assert!(page.contains("<strong>chemistry</strong>: quota 10 → 5, "));
     let policies = ["whatif", "examples/slurm", "--policy-before", "condor", "--policy", "slurm"];

@@ -178,12 +178,16 @@ fn every_plot_has_title_axes_units_and_legend() {
     let (_folder, pages) = runs();
     for path in &pages {
         let text = std::fs::read_to_string(path).unwrap();
-        for outside in ["http", "<script", " src=", "@import", "url("] {
+        for outside in ["http", " src=", "@import", "url("] {
             assert!(!text.contains(outside), "a page is all in one file: `{outside}`");
         }
         assert!(text.contains("prefers-color-scheme: dark") && text.contains("width=device-width"));
         let page = dom(&text);
-        assert!(!page.only("h1").text.is_empty());
+        assert!(!page.only("h1").text.is_empty() && !page.only("script").text.is_empty());
+        let links: Vec<&Element> = page.only("nav").every("a");
+        let parts: Vec<&Element> = page.every("details");
+        let ids: Vec<String> = parts.iter().map(|part| format!("#{}", part.attribute("id"))).collect();
+        assert_eq!(links.iter().map(|link| link.attribute("href")).collect::<Vec<_>>(), ids, "contents");
         let titles: Vec<String> = page.every("figure").into_iter().map(check_figure).collect();
         let expected: &[&str] = if path.ends_with("compared.html") {
             &[
@@ -204,7 +208,7 @@ fn every_plot_has_title_axes_units_and_legend() {
                 "group2.user3@trace",
             ]
         } else {
-            &["Utilization", "Queue length", "Shares of groups", "Shares of submitters", "Waiting times"]
+            &["Utilization", "Queue length", "Waiting times", "Shares of groups", "Shares of submitters"]
         };
         assert_eq!(titles, expected);
         for table in page.every("table") {
@@ -213,12 +217,53 @@ fn every_plot_has_title_axes_units_and_legend() {
             assert!(!rows.is_empty() && !table.only("caption").text.is_empty());
             assert!(rows.iter().all(|row| row.children.len() == columns));
         }
-        for legend in page.every("ul") {
+        for legend in page.every("ul").into_iter().filter(|list| list.attribute("class") == "legend") {
             let names: Vec<&str> = legend.every("li").iter().map(|item| item.text.as_str()).collect();
             let own = if path.ends_with("compared.html") { "condor" } else { "group1.user1@trace" };
             let known = [own, "group1", "condor", "slurm", "dirac", "group1.user1@trace"];
             assert!(names.iter().any(|name| known.contains(name)), "{names:?}");
         }
+    }
+}
+
+/// A user with half of the jobs and 13 others would be one line over 13 flat ones: the 12 largest have a plot each, to its own
+/// scale.
+#[test]
+fn many_submitters_have_small_plots_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    // User 1 has 100 jobs, user 14 the fewest.
+    let users = (1..=14).flat_map(|user| std::iter::repeat_n(user, if user == 1 { 100 } else { 20 - user }));
+    let line =
+        |(at, user): (usize, usize)| format!("{0} {0} -1 600 1 -1 -1 1 -1 -1 1 {user} 1 -1 -1 -1 -1 -1\n", at + 1);
+    let trace: String = users.enumerate().map(line).collect();
+    std::fs::write(folder.path().join("trace.swf"), format!("; MaxProcs: 20\n{trace}")).unwrap();
+    let (workload, run) = (folder.path().join("trace.swf"), folder.path().join("run"));
+    let [workload, run] = [&workload, &run].map(|path| path.to_str().unwrap());
+    classmate(&["simulate", "--workload", workload, "--report", run]);
+    let compared = classmate(&["compare", run, &format!("{run}/run.json"), "--format", "html"]);
+    let own = std::fs::read_to_string(folder.path().join("run/index.html")).unwrap();
+    for (page, lines) in [(own, 1), (String::from_utf8(compared).unwrap(), 2)] {
+        let page = dom(&page);
+        let part = page.every("details").into_iter().find(|part| part.attribute("id") == "shares-submitters").unwrap();
+        let titles: Vec<String> = part.every("figcaption").iter().map(|title| title.text.clone()).collect();
+        let expected: Vec<String> = (1..=12).map(|user| format!("group1.user{user}@trace")).collect();
+        assert_eq!(titles, expected);
+        assert!(part.text.contains("2 others not drawn"), "{}", part.text);
+        let top = |figure: &Element| {
+            let marks = figure.every("text").into_iter().filter(|text| text.attribute("text-anchor") == "end");
+            marks.map(|mark| mark.text.parse::<f64>().unwrap()).fold(0.0, f64::max)
+        };
+        let figures = part.every("figure");
+        assert!(top(figures[11]) < top(figures[0]), "each has its own scale");
+        // Usage and the entitled share of each run.
+        let drawn = |figure: &&Element| {
+            let paths = figure.children.iter().find(|child| child.name == "svg").unwrap().every("path");
+            paths.into_iter().filter(|path| path.attribute("style").contains("stroke:")).count()
+        };
+        assert_eq!(figures.iter().map(drawn).collect::<Vec<_>>(), vec![2 * lines; 12]);
+        // One run needs no legend.
+        let legends = part.every("ul").len();
+        assert_eq!(legends, if lines == 1 { 0 } else { 12 });
     }
 }
 

@@ -91,7 +91,7 @@ impl SettingChange {
     }
 
     /// The mechanism, for changes whose effect is not obvious.
-    fn reason(&self) -> Option<String> {
+    fn reason(&self, settings: &QuotaSettings) -> Option<String> {
         let Self::Line(name, value) = self else { return None };
         if name == ROUNDS {
             return Some("what a group with idle jobs cannot use in a cycle is not given to other groups".to_owned());
@@ -100,7 +100,12 @@ impl SettingChange {
             return Some(format!("{group} does not negotiate again for what all groups leave"));
         }
         let group = name.strip_prefix(SURPLUS)?;
+        let is_below =
+            |name: &[u8]| Search::is_within(group, &String::from_utf8_lossy(name)) && name.len() > group.len();
         Some(match value.as_str() {
+            "True" if settings.groups.iter().any(|below| is_below(&below.name)) => {
+                format!("{group} may use what other groups leave idle, and its quota does not limit its subgroups")
+            }
             "True" => format!("{group} may use what other groups leave idle"),
             _ => format!("{group} keeps to its quota, so slots that it frees add up for larger jobs of other groups"),
         })
@@ -115,10 +120,13 @@ const ROUNDS: &str = "GROUP_QUOTA_MAX_ALLOCATION_ROUNDS";
 /// the first half of the cycles, and so the second half shows what lasts.
 const HALF_LIVES: i64 = 10;
 
-/// Most changes in a remedy, remedies in an answer, and first changes that are combined with others.
+/// Most changes in a remedy, and remedies in an answer.
 const MAX_CHANGES: usize = 3;
 const MAX_REMEDIES: usize = 3;
+
+/// First changes that are combined with others: the nearest ones, and all with those of other settings.
 const MAX_COMBINED: usize = 3;
+const MAX_STARTS: usize = 5;
 
 /// Two remedies are as good as each other if their usage differs by less than this fraction of the pool: the last slot
 /// often stays idle, as it weighs more than what is left of each submitter limit.
@@ -176,13 +184,22 @@ pub fn advise(snapshot: &Snapshot, goals: &[Goal], plan: &ReplayPlan) -> Result<
             one.total_cmp(other).then(by_use).then_with(by_size).then_with(by_total).then_with(|| changes.cmp(others))
         });
         found.retain(|(distance, ..)| *distance < Search::distance(&states));
-        starts = found.iter().take(MAX_COMBINED).map(|(_, changes, ..)| changes.clone()).collect();
+        // The nearest ones are often values of one setting: others are combined, too, and shown.
+        let mut known = BTreeSet::new();
+        let settings =
+            |changes: &[SettingChange]| changes.iter().map(|one| one.setting().to_owned()).collect::<Vec<_>>();
+        let is_first: Vec<bool> = found.iter().map(|(_, changes, ..)| known.insert(settings(changes))).collect();
+        let starting = found.iter().zip(&is_first).enumerate();
+        let starting = starting.filter(|(at, (_, is_first))| *at < MAX_COMBINED || **is_first);
+        starts = starting.map(|(_, ((_, changes, ..), _))| changes.clone()).take(MAX_STARTS).collect();
         remedies = found
             .into_iter()
+            .zip(is_first)
+            .filter(|(_, is_first)| *is_first)
             .take(MAX_REMEDIES)
-            .map(|(_, changes, goals, after)| Remedy {
+            .map(|((_, changes, goals, after), _)| Remedy {
                 changes: changes.iter().map(SettingChange::shown).collect(),
-                reasons: changes.iter().filter_map(SettingChange::reason).collect(),
+                reasons: changes.iter().filter_map(|change| change.reason(&search.settings)).collect(),
                 met: goals.iter().all(|state| state.met),
                 goals,
                 after,

@@ -2,6 +2,7 @@
 
 use crate::cli::input::Notes;
 use crate::cli::pool::PoolFiles;
+use crate::cli::provenance::{Made, provenance};
 use crate::cli::{Failure, FormatArguments, Reply, Streams, parsed, print_result};
 use crate::report::advise as report;
 use classmate::Expr;
@@ -59,7 +60,9 @@ pub(super) fn run(arguments: &AdviseArguments, streams: Streams) -> Result<(), F
     notes.show(streams.err);
     let run_time = parsed(&arguments.run_time, "--run-time", streams)?;
     let found = advised(&snapshot, &arguments.goal, (arguments.cycles, arguments.interval), run_time)?;
-    let answer = Reply { schema: "advise/1", result: &found, rows: &found.remedies };
+    let made = provenance(arguments.output.format, &[&snapshot.config])?;
+    let result = Made { provenance: made, result: &found };
+    let answer = Reply { schema: "advise/1", result: &result, rows: &found.remedies };
     print_result(arguments.output.format, &answer, |out| report::write(out, &found, streams.out))?;
     if found.met || found.remedies.iter().any(|remedy| remedy.met) {
         return Ok(());

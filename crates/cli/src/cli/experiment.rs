@@ -17,7 +17,8 @@ use toml::{Table, Value};
 use crate::cli::input::{self, Notes};
 use crate::cli::library::{PlanSource, Progress, Watch};
 use crate::cli::policy::PolicyName;
-use crate::cli::simulate::{Played, SimulateArguments, played, report_faults, sums};
+use crate::cli::provenance::sums;
+use crate::cli::simulate::{Played, SimulateArguments, played, report_faults};
 use crate::cli::version::version;
 use crate::cli::{
     Failure, FormatArguments, Reply, Streams, defaults, language, print, print_result, raw_output, write_file,

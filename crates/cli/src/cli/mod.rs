@@ -34,6 +34,7 @@ mod pager;
 mod policy;
 mod pool;
 mod proof;
+mod provenance;
 mod quotas;
 mod repl;
 mod report;

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use crate::cli::input::Notes;
 use crate::cli::policy::PolicyArguments;
 use crate::cli::pool::PoolFiles;
+use crate::cli::provenance::{Made, provenance};
 use crate::cli::{Failure, Form, Reply, Streams, leaked, print, print_result, raw_output, words};
 use crate::report::cycle::page;
 use classmate_advice::internal::autoclusters::audit;
@@ -64,13 +65,15 @@ pub(super) fn run(arguments: &ReportArguments, streams: Streams) -> Result<(), F
     let (outcome, queue) = leaked(ran(snapshot)?);
     let reasons = survey(snapshot, &OutcomeRecord::new(outcome, queue), |_| true)?;
     let picture = picture(snapshot, outcome, &reasons)?;
+    let made = provenance(arguments.format, &[&snapshot.config])?;
     if arguments.format != Form::Html {
-        let answer = Reply { schema: "report/1", result: &picture, rows: &picture.machines };
+        let result = Made { provenance: made, result: &picture };
+        let answer = Reply { schema: "report/1", result: &result, rows: &picture.machines };
         return print_result(arguments.format, &answer, |_| Ok(()));
     }
     let name = directory.map_or_else(|| "pool".to_owned(), shown);
     let asked = directory.map_or_else(|| "--pool HOST".to_owned(), |path| path.display().to_string());
-    let text = page((&name, &asked), snapshot, outcome, &picture, &audit(snapshot)?);
+    let text = page((&name, &asked), snapshot, outcome, &picture, (&audit(snapshot)?, made.as_ref()));
     let path = arguments.output.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.html")));
     if path.as_os_str() == "-" {
         return print(raw_output(), |out| out.write_all(text.as_bytes()));
@@ -85,7 +88,7 @@ pub(super) fn cycle_page(name: &str, snapshot: &Snapshot) -> Result<String, Fail
     let (outcome, queue) = ran(snapshot)?;
     let reasons = survey(snapshot, &OutcomeRecord::new(&outcome, &queue), |_| true)?;
     let picture = picture(snapshot, &outcome, &reasons)?;
-    Ok(page((name, name), snapshot, &outcome, &picture, &audit(snapshot)?))
+    Ok(page((name, name), snapshot, &outcome, &picture, (&audit(snapshot)?, None)))
 }
 
 /// Opens a file in the browser, and does not wait for it.

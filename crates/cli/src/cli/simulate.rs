@@ -1,30 +1,29 @@
 //! `classmate simulate --workload FILE`
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use indexmap::IndexSet;
-use sha2::{Digest, Sha256};
-
 use crate::cli::input::{self, Notes};
 use crate::cli::library::{Progress, Watch};
 use crate::cli::negotiate::interval;
 use crate::cli::policy::PolicyArguments;
+use crate::cli::provenance::{command_line, files_read, sums};
 use crate::cli::settings::{self, contents};
 use crate::cli::version::version;
 use crate::cli::{
     Failure, Form, FormatArguments, Now, Reply, Streams, language, object, parse_now, parsed, print, print_result,
     raw_output, whatif, write_file, write_json,
 };
-use crate::report::simulated::{self, html, provenance_line};
+use crate::report::provenance::provenance_line;
+use crate::report::simulated::{self, html};
 use classmate::EvalOptions;
 use classmate_pool::internal::accountant::AccountantLog;
 use classmate_pool::internal::negotiate::rules::Rules;
-use classmate_pool::internal::simulate::result::{FileSum, Provenance};
+use classmate_pool::internal::simulate::result::Provenance;
 use classmate_pool::internal::simulate::{JobRun, NeverStarted, SimulationRun, job_run, simulate_jobs};
 use classmate_pool::internal::workload::{Fault, job_ads, swf};
 use classmate_pool::{Cluster, SimulationPlan, SlotCluster, Snapshot, UniformCluster, Workload};
@@ -124,12 +123,7 @@ const MAX_LISTED: usize = 20;
 
 pub(super) fn run(arguments: &SimulateArguments, streams: Streams) -> Result<(), Failure> {
     let mut notes = Notes::default();
-    let mut command: Vec<String> = std::env::args().skip(1).collect();
-    // The settings file may name the version.
-    if !language::is_given(&std::env::args_os().collect::<Vec<_>>()) {
-        command.extend(language::option());
-    }
-    let played = played(arguments, command, &progress(), streams, &mut notes);
+    let played = played(arguments, command_line(), &progress(), streams, &mut notes);
     notes.show(streams.err);
     let played = played?;
     played.write_files(arguments)?;
@@ -246,8 +240,7 @@ pub(super) fn played(
     if is_stopped {
         return Err(Failure::new("interrupted"));
     }
-    let mut files = input::take_opened();
-    files.extend(snapshot.config.sources().iter().map(|source| PathBuf::from(&*source.name)));
+    let files = files_read(&[&snapshot.config]);
     let run = SimulationRun {
         workload: arguments.workload.display().to_string(),
         policy: snapshot.policy.name().to_owned(),
@@ -265,30 +258,6 @@ pub(super) fn played(
     let name = if workload.of_ads() { format!("{}:ad ", run.workload) } else { format!("{}:", run.workload) };
     report_jobs(&run, &name, arguments.until.is_some(), notes);
     Ok(Played { run, workload, jobs })
-}
-
-/// Checksums of files that can be read again, each once.
-pub(super) fn sums(files: impl IntoIterator<Item = PathBuf>) -> Result<Vec<FileSum>, Failure> {
-    let files: IndexSet<PathBuf> = files.into_iter().filter(|path| path.is_file()).collect();
-    let sum = |path: PathBuf| {
-        let sha256 = sha256(&path).map_err(|error| Failure::reading(path.display(), &error))?;
-        Ok(FileSum { path: path.display().to_string(), sha256 })
-    };
-    files.into_iter().map(sum).collect()
-}
-
-/// The SHA-256 of a file, read piece by piece: traces are large.
-fn sha256(path: &Path) -> io::Result<String> {
-    let (mut file, mut sum) = (BufReader::with_capacity(1 << 16, File::open(path)?), Sha256::new());
-    loop {
-        let piece = file.fill_buf()?;
-        if piece.is_empty() {
-            return Ok(sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect());
-        }
-        sum.update(piece);
-        let length = piece.len();
-        file.consume(length);
-    }
 }
 
 /// Reports the jobs that did not run, and the reasons. Jobs that still wait when the simulation is `stopped` on purpose

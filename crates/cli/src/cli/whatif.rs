@@ -12,6 +12,7 @@ use crate::cli::output::FORMATS;
 use crate::cli::policy::{PolicyArguments, PolicyName};
 use crate::cli::pool::PoolFiles;
 use crate::cli::proof::is_equal;
+use crate::cli::provenance::{Made, provenance};
 use crate::cli::report::shown;
 use crate::cli::settings::{self, contents};
 use crate::cli::{
@@ -337,11 +338,12 @@ pub(super) fn run(arguments: &WhatifArguments, streams: Streams) -> Result<ExitC
     if let Some((before, after)) = derived_before.zip(derived_after) {
         difference.add_reasons(&before, &after);
     }
+    let made = provenance(arguments.format, &[&before.config, &after.config])?;
     let page = seen_before.zip(seen_after).map(|(before, after)| {
         let name = directory.map_or_else(|| "pool".to_owned(), shown);
-        page((&name, &changes(arguments)), (&before, &after), &difference)
+        page((&name, &changes(arguments)), (&before, &after), (&difference, made.as_ref()))
     });
-    show(&difference, &arguments.expect, (arguments.format, page), streams)
+    show(Made { provenance: made, result: &difference }, &arguments.expect, (arguments.format, page), streams)
 }
 
 /// The derivations of quotas, for formats that have them.
@@ -377,7 +379,8 @@ fn changes(arguments: &WhatifArguments) -> Vec<String> {
 pub(super) fn diff(arguments: &DiffArguments, streams: Streams) -> Result<ExitCode, Failure> {
     expectations(&arguments.expect, streams)?;
     let difference = Difference::of(&outcome(&arguments.before)?, &outcome(&arguments.after)?);
-    show(&difference, &arguments.expect, (arguments.output.format, None), streams)
+    let made = Made { provenance: provenance(arguments.output.format, &[])?, result: &difference };
+    show(made, &arguments.expect, (arguments.output.format, None), streams)
 }
 
 fn outcome(path: &Path) -> Result<Outcome, Failure> {
@@ -393,11 +396,12 @@ fn expectations(expect: &[String], streams: Streams) -> Result<Vec<(&str, Expr)>
 }
 
 fn show(
-    difference: &Difference,
+    made: Made<'_, Difference>,
     expect: &[String],
     (format, page): (Form, Option<String>),
     streams: Streams,
 ) -> Result<ExitCode, Failure> {
+    let difference = made.result;
     let ad = difference.to_ad();
     let mut failed = Vec::new();
     for (text, expr) in expectations(expect, streams)? {
@@ -407,7 +411,7 @@ fn show(
             failed.push(format!("error: expected `{text}`, which is {value}"));
         }
     }
-    let answer = Reply { schema: "whatif/1", result: difference, rows: &report::rows(difference) };
+    let answer = Reply { schema: "whatif/1", result: &made, rows: &report::rows(difference) };
     match page {
         Some(page) => print(raw_output(), |out| out.write_all(page.as_bytes()))?,
         None => print_result(format, &answer, |out| report::write(out, difference, streams.out))?,

@@ -7,11 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::cycle::{groups, map, owners, part_of, tile, widest};
-use super::page::{Page, PageColumn, escaped};
+use super::page::{Page, PageColumn, coded, decimal, escaped};
+use super::provenance::provenance;
 use super::whatif::lists;
 use classmate_advice::internal::picture::{PoolPicture, SubmitterUsage};
 use classmate_advice::internal::whatif::{Delta, Difference};
-use classmate_pool::internal::quota::derivation::slots;
+use classmate_pool::internal::simulate::result::Provenance;
 
 /// Names in a list, at most.
 const MAX_NAMES: usize = 200;
@@ -20,7 +21,7 @@ const MAX_NAMES: usize = 200;
 pub fn page(
     (name, changes): (&str, &[String]),
     (before, after): (&PoolPicture, &PoolPicture),
-    found: &Difference,
+    (found, made): (&Difference, Option<&Provenance>),
 ) -> String {
     let mut page = Page::new(&format!("What if: {name}"));
     let items = changes.iter().map(|change| format!("<li><code>{}</code></li>", escaped(change)));
@@ -65,10 +66,11 @@ pub fn page(
             let shown = names.iter().take(MAX_NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
             page.markup(&format!(
                 "<details class=\"one\"><summary><strong>{count}</strong> {what}</summary><p>{}{more}</p></details>\n",
-                escaped(&shown)
+                coded(&shown)
             ));
         }
     }
+    provenance(&mut page, made);
     page.finish()
 }
 
@@ -85,7 +87,7 @@ fn tiles(page: &mut Page, (before, after): (&PoolPicture, &PoolPicture), found: 
     let mut text = String::from("<div class=\"tiles\">\n");
     let counts = |(before, after): (usize, usize)| arrow(&before.to_string(), &after.to_string());
     text.push_str(&tile(&counts(found.matches), "matches", ""));
-    text.push_str(&tile(&arrow(&slots(found.weight.0), &slots(found.weight.1)), "weight matched", ""));
+    text.push_str(&tile(&arrow(&decimal(found.weight.0), &decimal(found.weight.1)), "weight matched", ""));
     text.push_str(&tile(&counts(found.preemptions), "preemptions", ""));
     let (old, new) = (&before.resources, &after.resources);
     for (label, old, new) in [
@@ -119,7 +121,8 @@ fn reasons(page: &mut Page, (before, after): (&PoolPicture, &PoolPicture), found
             ("allocated", before.allocated, after.allocated),
             ("in use", used(&used_before, name), used(&used_after, name)),
         ];
-        let figures = figures.map(|(what, before, after)| format!("{what} {}", arrow(&slots(before), &slots(after))));
+        let figures =
+            figures.map(|(what, before, after)| format!("{what} {}", arrow(&decimal(before), &decimal(after))));
         let _ = write!(
             text,
             "<details class=\"one\" open=\"open\"><summary><strong>{}</strong>: {}</summary>\n<div class=\"side\">",
@@ -136,7 +139,7 @@ fn reasons(page: &mut Page, (before, after): (&PoolPicture, &PoolPicture), found
             }
             let _ = write!(text, "<div><p class=\"facts\">{title}</p><ul>");
             for line in lines.into_iter().flatten() {
-                let _ = write!(text, "<li>{}</li>", escaped(line));
+                let _ = write!(text, "<li>{}</li>", coded(line));
             }
             text.push_str("</ul></div>");
         }
@@ -162,7 +165,7 @@ fn submitters(page: &mut Page, (before, after): (&PoolPicture, &PoolPicture), fo
         };
         let mut row = vec![(*name).clone()];
         row.extend(figures(|one| one.summary.matched.to_string()));
-        row.extend(figures(|one| slots(one.summary.weight)));
+        row.extend(figures(|one| decimal(one.summary.weight)));
         row.extend(figures(|one| format!("{:.1}%", one.pool_share * 100.0)));
         row.extend(figures(|one| one.entitled.map_or("–".to_owned(), |part| format!("{:.1}%", part * 100.0))));
         row

@@ -5,7 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use super::page::{Page, PageColumn, escaped};
+use super::page::{Page, PageColumn, coded, decimal, escaped};
+use super::provenance::provenance;
 use super::{counted, gigabytes};
 use classmate_advice::internal::autoclusters::{Audit, Significance};
 use classmate_advice::internal::explain::cycle::reasons::CommonCause;
@@ -13,7 +14,7 @@ use classmate_advice::internal::picture::{
     Amounts, GroupUsage, Machine, OwnerUsage, PoolPicture, SubmitterUsage, SubtreeUsage,
 };
 use classmate_advice::internal::whatif::kind::{SlotKind, kinds};
-use classmate_pool::internal::quota::derivation::slots;
+use classmate_pool::internal::simulate::result::Provenance;
 use classmate_pool::{Outcome, Snapshot};
 
 /// Rows of a table of slots, spins or attributes, at most.
@@ -30,7 +31,7 @@ pub fn page(
     snapshot: &Snapshot,
     outcome: &Outcome,
     picture: &PoolPicture,
-    effects: &Audit,
+    (effects, made): (&Audit, Option<&Provenance>),
 ) -> String {
     let mut page = Page::new(&format!("Negotiation cycle: {name}"));
     let now = jiff::Timestamp::from_second(picture.now)
@@ -45,7 +46,7 @@ pub fn page(
         counted(picture.submitters.iter().map(|line| line.summary.idle).sum::<i64>(), "idle job"),
         picture.submitters.iter().filter(|line| line.summary.priority.is_some()).count(),
         counted(statistics.total_slots as u64, "slot"),
-        slots(statistics.pool_weight),
+        decimal(statistics.pool_weight),
         statistics.trimmed_slots,
         counted(outcome.pies.len() as u64, "pie spin"),
         counted(outcome.pies.iter().map(|pie| pie.pie).collect::<BTreeSet<u32>>().len() as u64, "pie")
@@ -75,6 +76,7 @@ pub fn page(
         page.part("notes", "Notes");
         outcome.quirks.iter().for_each(|quirk| page.paragraph(quirk));
     }
+    provenance(&mut page, made);
     page.finish()
 }
 
@@ -94,9 +96,9 @@ fn tiles(page: &mut Page, picture: &PoolPicture) {
     let mut tile = |number: &str, label: &str, more: &str| text.push_str(&tile(number, label, more));
     let resources = &picture.resources;
     for (label, amounts, shown) in [
-        ("cores in use", resources.cores, slots as fn(f64) -> String),
+        ("cores in use", resources.cores, decimal as fn(f64) -> String),
         ("memory in use", resources.memory, gigabytes),
-        ("GPUs in use", resources.gpus, slots),
+        ("GPUs in use", resources.gpus, decimal),
     ] {
         if amounts.total > 0.0 {
             let before = part_of(amounts.before, amounts.total);
@@ -186,9 +188,9 @@ fn machines(page: &mut Page, picture: &PoolPicture, by_submitter: bool) {
         ("owner", |one| if one.owner.is_empty() { "–".to_owned() } else { one.owner.clone() }),
         ("state", |one| one.state.as_str().to_owned()),
         ("machines", |one| one.machines.to_string()),
-        ("cores in use", |one| slots(one.resources.cores.used)),
-        ("of", |one| slots(one.resources.cores.total)),
-        ("wasted", |one| slots(one.resources.cores.wasted)),
+        ("cores in use", |one| decimal(one.resources.cores.used)),
+        ("of", |one| decimal(one.resources.cores.total)),
+        ("wasted", |one| decimal(one.resources.cores.wasted)),
         ("memory in use", |one| gigabytes(one.resources.memory.used)),
         ("of", |one| gigabytes(one.resources.memory.total)),
         ("wasted", |one| gigabytes(one.resources.memory.wasted)),
@@ -199,9 +201,9 @@ fn machines(page: &mut Page, picture: &PoolPicture, by_submitter: bool) {
         let columns: [PageColumn<OwnerUsage>; 5] = [
             ("owner", |one| if one.owner.is_empty() { "–".to_owned() } else { one.owner.clone() }),
             ("state", |one| one.state.as_str().to_owned()),
-            ("GPUs in use", |one| slots(one.resources.gpus.used)),
-            ("of", |one| slots(one.resources.gpus.total)),
-            ("wasted", |one| slots(one.resources.gpus.wasted)),
+            ("GPUs in use", |one| decimal(one.resources.gpus.used)),
+            ("of", |one| decimal(one.resources.gpus.total)),
+            ("wasted", |one| decimal(one.resources.gpus.wasted)),
         ];
         page.columns("GPUs", &columns, picture.owners.iter().filter(|one| one.resources.gpus.total > 0.0));
     }
@@ -211,7 +213,7 @@ fn machines(page: &mut Page, picture: &PoolPicture, by_submitter: bool) {
 /// The square of a machine.
 fn square(text: &mut String, machine: &Machine, by: &str, gpus: bool) {
     let resources = &machine.resources;
-    let mut words = vec![facts("cores", resources.cores, slots), facts("memory", resources.memory, gigabytes)];
+    let mut words = vec![facts("cores", resources.cores, decimal), facts("memory", resources.memory, gigabytes)];
     let mut style = String::new();
     let all =
         [(resources.cores, ["a", "b", "c"]), (resources.memory, ["d", "e", "f"]), (resources.gpus, ["g", "h", "i"])];
@@ -223,7 +225,7 @@ fn square(text: &mut String, machine: &Machine, by: &str, gpus: bool) {
         }
     }
     if resources.gpus.total > 0.0 {
-        words.push(facts("GPUs", resources.gpus, slots));
+        words.push(facts("GPUs", resources.gpus, decimal));
     }
     let owner = if machine.owner.is_empty() { String::new() } else { format!("{by} {}, ", machine.owner) };
     let title = escaped(&format!("{}: {owner}{}; {}", machine.name, machine.state.as_str(), words.join("; ")));
@@ -285,8 +287,8 @@ fn bar(text: &mut String, label: &str, amounts: SubtreeUsage, counted: f64, wide
 fn group_facts(amounts: SubtreeUsage, counted: f64) -> String {
     let SubtreeUsage { quota, allocated, used, requested } = amounts;
     // Sums of the same weights in another order differ in the last digits.
-    let counted = if counted > used + 1e-6 { format!(" ({} counted)", slots(counted)) } else { String::new() };
-    let (quota, allocated, used, requested) = (slots(quota), slots(allocated), slots(used), slots(requested));
+    let counted = if counted > used + 1e-6 { format!(" ({} counted)", decimal(counted)) } else { String::new() };
+    let (quota, allocated, used, requested) = (decimal(quota), decimal(allocated), decimal(used), decimal(requested));
     format!("quota {quota}, allocated {allocated}, in use {used}{counted}, requested {requested}")
 }
 
@@ -315,7 +317,7 @@ pub(super) fn groups(groups: &[GroupUsage], widest: f64) -> String {
         let own = SubtreeUsage { quota, allocated, used, requested };
         let more = [("borrowed", group.borrowed), ("lent", group.lent), ("unmet", group.unmet)];
         let more = more.into_iter().filter(|(_, amount)| *amount > 0.0);
-        let more: Vec<String> = more.map(|(word, amount)| format!("{word} {}", slots(amount))).collect();
+        let more: Vec<String> = more.map(|(word, amount)| format!("{word} {}", decimal(amount))).collect();
         let more = more.join(", ");
         let (name, facts, indent) = (escaped(&group.name), group_facts(own, counted), group.depth.min(8));
         let _ = write!(
@@ -358,11 +360,11 @@ fn submitters(page: &mut Page, picture: &PoolPicture) {
             bar,
             percent(one.pool_share),
             one.entitled.map_or("–".to_owned(), percent),
-            line_of.limit.map_or("–".to_owned(), slots),
+            line_of.limit.map_or("–".to_owned(), decimal),
             line_of.idle.to_string(),
             line_of.matched.to_string(),
-            slots(line_of.weight),
-            slots(one.used),
+            decimal(line_of.weight),
+            decimal(one.used),
             line_of.stopped.as_str().to_owned(),
         ]
     };
@@ -400,7 +402,7 @@ fn more(page: &mut Page, count: usize, most: usize, what: &str) {
 /// A cause with its example, in a line.
 fn cause(text: &mut String, one: &CommonCause) {
     let jobs = counted(one.jobs as u64, "job");
-    let (label, example, words) = (escaped(&one.label), escaped(&one.example), escaped(&one.text));
+    let (label, example, words) = (coded(&one.label), escaped(&one.example), coded(&one.text));
     let _ = write!(text, "<li class=\"reason\"><strong>{jobs}</strong>: {label}. Job {example}: {words}</li>");
 }
 
@@ -447,7 +449,7 @@ fn explanations(page: &mut Page, picture: &PoolPicture, asked: &str) {
             one.summary.stopped.as_str()
         );
         one.steps.iter().for_each(|step| {
-            let _ = write!(text, "<li>{}</li>", escaped(step));
+            let _ = write!(text, "<li>{}</li>", coded(step));
         });
         one.causes.iter().for_each(|one| cause(&mut text, one));
         let command = format!("classmate explain {asked} --submitter {name}");
@@ -476,7 +478,7 @@ fn spins(page: &mut Page, outcome: &Outcome) {
         vec![
             format!("{}.{}", pie.pie, pie.spin),
             pie.group.clone().unwrap_or_else(|| "–".to_owned()),
-            slots(pie.pie_left),
+            decimal(pie.pie_left),
             all.to_string(),
             passed.to_string(),
             matches.get(&at).copied().unwrap_or(0).to_string(),

@@ -19,6 +19,7 @@ pub mod outcome;
 pub mod page;
 pub mod plot;
 pub mod policy;
+pub mod provenance;
 pub mod quotas;
 pub mod replay;
 pub mod shadow;

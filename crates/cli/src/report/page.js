@@ -1,8 +1,16 @@
 (function () {
+  var units = { s: 1, m: 60, h: 3600, d: 86400 };
+  function duration(text) {
+    if (!/^-?[0-9]+[smhd]\b/.test(text)) { return NaN; }
+    var sum = 0;
+    text.split("±")[0].replace(/([0-9]+)([smhd])/g, function (part, count, unit) { sum += count * units[unit]; });
+    return text.charAt(0) === "-" ? -sum : sum;
+  }
   function key(cell) {
     var bar = cell.querySelector("[data-v]");
     var text = bar ? bar.getAttribute("data-v") : cell.textContent;
-    var number = parseFloat(text);
+    var number = duration(text);
+    number = isNaN(number) ? parseFloat(text) : number;
     return isNaN(number) ? [1, text.toLowerCase()] : [0, number];
   }
   function order(a, b) {

@@ -5,6 +5,8 @@
 
 use std::fmt::Write;
 
+use classmate_pool::internal::quota::derivation::slots;
+
 /// The style of all pages. The colors of data can be distinguished with color blindness too.
 const STYLE: &str = include_str!("page.css");
 
@@ -84,9 +86,9 @@ impl Page {
         self.push(format_args!("<h2>{}</h2>\n", escaped(text)));
     }
 
-    /// A paragraph.
+    /// A paragraph; text in backticks is code.
     pub fn paragraph(&mut self, text: &str) {
-        self.push(format_args!("<p>{}</p>\n", escaped(text)));
+        self.push(format_args!("<p>{}</p>\n", coded(text)));
     }
 
     /// Terms with their meanings.
@@ -143,6 +145,11 @@ impl Page {
         self.push(format_args!("<div class=\"plots\">\n{}</div>\n", figures.concat()));
     }
 
+    /// Many small figures, three in a row where there is room.
+    pub fn small_figures(&mut self, figures: &[String]) {
+        self.push(format_args!("<div class=\"plots small\">\n{}</div>\n", figures.concat()));
+    }
+
     /// The whole text.
     pub fn finish(mut self) -> String {
         self.end_part();
@@ -180,6 +187,36 @@ pub fn escaped(text: &str) -> String {
         }
     }
     escaped
+}
+
+/// As [`escaped`], with text in backticks as code.
+///
+/// ```
+/// assert_eq!(classmate_cli::report::page::coded("`a<b` is false, `c"), "<code>a&lt;b</code> is false, `c");
+/// ```
+pub fn coded(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    let mut markup = String::with_capacity(text.len());
+    for (at, part) in parts.iter().enumerate() {
+        let part = escaped(part);
+        match at % 2 {
+            0 => markup.push_str(&part),
+            // The last backtick of an odd number of them opens nothing.
+            _ if at + 1 == parts.len() => markup.extend(["`", &part]),
+            _ => markup.extend(["<code>", &part, "</code>"]),
+        }
+    }
+    markup
+}
+
+/// A number of slots, at most two decimals.
+///
+/// ```
+/// use classmate_cli::report::page::decimal;
+/// assert_eq!([1.0 / 3.0, 2.5, 40.0, -0.001].map(decimal), ["0.33", "2.5", "40", "0"]);
+/// ```
+pub fn decimal(number: f64) -> String {
+    slots((number * 100.0).round() / 100.0)
 }
 
 #[cfg(test)]

@@ -103,7 +103,7 @@ pub enum Stroke {
 /// A line of a plot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
-    /// Its name in the legend.
+    /// Its name in the legend, which has no line without one.
     pub name: String,
     /// Its colour, from 0.
     pub color: usize,
@@ -143,7 +143,7 @@ pub enum Marks {
 pub struct Plot {
     /// Its title.
     pub title: String,
-    /// A sentence about its message.
+    /// A sentence about its message, or nothing.
     pub note: String,
     /// The upward axis.
     pub y: Axis,
@@ -156,7 +156,10 @@ impl Plot {
     pub fn figure(&self) -> String {
         let mut text = String::new();
         let title = escaped(&self.title);
-        let _ = write!(text, "<figure>\n<figcaption>{title}</figcaption>\n<p>{}</p>\n", escaped(&self.note));
+        let _ = writeln!(text, "<figure>\n<figcaption>{title}</figcaption>");
+        if !self.note.is_empty() {
+            let _ = writeln!(text, "<p>{}</p>", escaped(&self.note));
+        }
         let (width, height) = SIZE;
         let _ = writeln!(text, "<svg viewBox=\"0 0 {width} {height}\" role=\"img\">\n<title>{title}</title>");
         self.upward(&mut text);
@@ -164,8 +167,14 @@ impl Plot {
             Marks::Lines(x, lines) => self.lines(&mut text, x, lines),
             Marks::Bars(label, names, bars) => self.bars(&mut text, label, names, bars),
         };
-        text.push_str("</svg>\n<ul class=\"legend\">\n");
-        for (name, key) in legend {
+        text.push_str("</svg>\n");
+        let named: Vec<_> = legend.into_iter().filter(|(name, _)| !name.is_empty()).collect();
+        if named.is_empty() {
+            text.push_str("</figure>\n");
+            return text;
+        }
+        text.push_str("<ul class=\"legend\">\n");
+        for (name, key) in named {
             let _ = writeln!(
                 text,
                 "<li><svg viewBox=\"0 0 32 16\" aria-hidden=\"true\">{key}</svg>{}</li>",

@@ -120,7 +120,7 @@ fn of_the_page(played: &Played<'_>) -> Checked {
     let matched = idle.iter().filter(|job| played.outcome.matches.iter().any(|made| made.job == job.id)).count();
     let audit = audit(played.snapshot).map_err(|error| error.to_line())?;
     let picture = picture(played.snapshot, played.outcome, &survey).map_err(|error| error.to_line())?;
-    let text = page(("a pool", "pool"), played.snapshot, played.outcome, &picture, &audit);
+    let text = page(("a pool", "pool"), played.snapshot, played.outcome, &picture, (&audit, None));
     change::page(&text, (played.outcome, &picture), &survey, idle.len(), matched)
 }
 

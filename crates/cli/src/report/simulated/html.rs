@@ -2,16 +2,20 @@
 
 use super::experiment::{self, SHOWN};
 use super::plots::{self, Named, Whose};
-use super::{compared, counts, figure, percent, provenance_line, shares};
+use super::{compared, counts, figure, percent, shares};
 use crate::report::page::{Page, PageColumn};
 use crate::report::plot::Plot;
+use crate::report::provenance::provenance;
 use crate::report::{counted, duration};
-use classmate_pool::internal::simulate::compare::{Comparison, EntityComparison};
+use classmate_pool::internal::simulate::compare::Comparison;
 use classmate_pool::internal::simulate::experiment::Experiment;
 use classmate_pool::internal::simulate::result::{EntityRow, SimulationRun};
 
 /// Rows of a table; more are in the other forms.
 const MAX_ROWS: usize = 100;
+
+/// Groups or submitters with a small plot of their own, where there are many.
+const OWN_PLOTS: usize = 12;
 
 /// The page of a run.
 pub fn run(run: &SimulationRun) -> String {
@@ -21,22 +25,22 @@ pub fn run(run: &SimulationRun) -> String {
     }
     let named: Named<'_> = ("", run);
     let alone = [(run.policy.as_str(), run)];
-    page.heading("Over time");
-    let mut figures = vec![plots::utilisation(&alone), plots::queue(&alone)];
-    if run.simulated.groups.len() > 1 {
-        figures.push(plots::shares(named, Whose::Groups, &largest(&run.simulated.groups)));
-    }
-    figures.push(plots::shares(named, Whose::Submitters, &largest(&run.simulated.submitters)));
-    figures.push(plots::waits(&alone));
+    page.contents();
+    page.part("time", "Over time");
+    let figures = [plots::utilisation(&alone), plots::queue(&alone), plots::waits(&alone)];
     page.figures(&figures.iter().map(Plot::figure).collect::<Vec<_>>());
-    page.heading("Shares and waiting times");
-    if run.simulated.groups.len() > 1 {
-        lines(&mut page, "Groups", &run.simulated.groups);
+    let groups = run.simulated.groups.len() > 1;
+    for whose in [Whose::Groups, Whose::Submitters].into_iter().filter(|whose| groups || *whose == Whose::Submitters) {
+        shares_over_time(&mut page, &[named], whose, &largest(whose.rows(run)));
     }
-    lines(&mut page, "Submitters", &run.simulated.submitters);
+    page.part("shares", "Shares and waiting times");
+    if groups {
+        filtered(&mut page, "groups", |page| lines(page, "Groups", &run.simulated.groups));
+    }
+    filtered(&mut page, "submitters", |page| lines(page, "Submitters", &run.simulated.submitters));
     page.paragraph(compared::CONTENDED);
     page.definitions(&compared::MEANINGS);
-    provenance(&mut page, [run]);
+    provenance(&mut page, &run.provenance);
     page.finish()
 }
 
@@ -46,10 +50,11 @@ pub fn experiment(found: &Experiment) -> String {
     let mut page = Page::new(&format!("Experiment: {name}"));
     let runs = counted(found.points.len() as u64, "run");
     page.paragraph(&format!("{runs}. Each ± is half the 95% confidence interval over the seeds."));
-    page.heading("Summary");
+    page.contents();
+    page.part("summary", "Summary");
     let plots: Vec<String> = SHOWN.iter().map(|name| plots::measure(found, name).figure()).collect();
     page.figures(&plots);
-    page.heading("Measures");
+    page.part("measures", "Measures");
     let table = |page: &mut Page, caption: &str, (headings, rows): (Vec<String>, Vec<Vec<String>>)| {
         page.table(caption, &headings.iter().map(String::as_str).collect::<Vec<_>>(), &rows);
     };
@@ -61,25 +66,42 @@ pub fn experiment(found: &Experiment) -> String {
         table(&mut page, &caption, experiment::rows_against(found, &names));
     }
     page.definitions(&compared::MEANINGS);
-    page.heading("Provenance");
-    page.paragraph(&provenance_line(&found.provenance));
+    provenance(&mut page, [&found.provenance]);
     page.finish()
 }
 
-/// Program, command and files of runs.
-pub(super) fn provenance<'r>(page: &mut Page, runs: impl IntoIterator<Item = &'r SimulationRun>) {
-    let mut made = runs.into_iter().filter_map(|run| run.provenance.as_ref()).peekable();
-    if made.peek().is_some() {
-        page.heading("Provenance");
-        made.for_each(|made| page.paragraph(&provenance_line(made)));
-    }
+/// The largest users, the first one first.
+fn largest(all: &[EntityRow]) -> Vec<String> {
+    let mut ranked: Vec<&EntityRow> = all.iter().filter(|line| line.jobs > 0).collect();
+    ranked.sort_by(|one, other| other.core_seconds.total_cmp(&one.core_seconds));
+    ranked.into_iter().map(|line| line.name.clone()).collect()
 }
 
-/// The largest users, as many as have a line of their own.
-fn largest(all: &[EntityRow]) -> Vec<String> {
-    let mut ranked: Vec<&EntityRow> = all.iter().filter(|line| line.core_seconds > 0.0).collect();
-    ranked.sort_by(|one, other| other.core_seconds.total_cmp(&one.core_seconds));
-    ranked.into_iter().take(plots::own_lines()).map(|line| line.name.clone()).collect()
+/// Shares over time: all names in one plot for each run if there are few, otherwise a small plot for each of the largest.
+fn shares_over_time(page: &mut Page, runs: &[Named<'_>], whose: Whose, names: &[String]) {
+    let what = whose.name();
+    page.part(&format!("shares-{what}"), &format!("Shares of {what} over time"));
+    if names.len() <= plots::own_lines() {
+        let plots = runs.iter().map(|run| plots::shares(*run, whose, names).figure());
+        page.figures(&plots.collect::<Vec<_>>());
+        return;
+    }
+    let hidden = names.len().saturating_sub(OWN_PLOTS);
+    let more = if hidden > 0 { format!(" {} not drawn.", counted(hidden as u64, "other")) } else { String::new() };
+    page.paragraph(&format!(
+        "Those with the highest usage, each to its own scale: fraction of the cores in use, {}. Dashed: entitled share of \
+         the pool while jobs were queued; shaded: the distance from it.{more}",
+        plots::means(runs)
+    ));
+    let plots = plots::small_shares(runs, whose, &names[..names.len().min(OWN_PLOTS)]);
+    page.small_figures(&plots.iter().map(Plot::figure).collect::<Vec<_>>());
+}
+
+/// A table that scrolls, and that the script filters.
+fn filtered(page: &mut Page, what: &str, table: impl FnOnce(&mut Page)) {
+    page.markup(&format!("<div class=\"tall\" data-filter=\"{what}\">\n"));
+    table(page);
+    page.markup("</div>\n");
 }
 
 fn lines(page: &mut Page, what: &str, all: &[EntityRow]) {
@@ -115,40 +137,38 @@ pub fn comparison(runs: &[(String, SimulationRun)]) -> String {
             run.workload, run.policy, run.simulated.cores, run.interval
         ));
     }
-    page.heading("Summary");
+    page.contents();
+    page.part("summary", "Summary");
     let headings: Vec<&str> = std::iter::once("").chain(found.runs.iter().map(String::as_str)).collect();
     page.table("All jobs", &headings, &compared::measures(&found));
     page.definitions(&compared::MEANINGS);
-    page.heading("Over time");
+    page.part("time", "Over time");
     let named: Vec<Named<'_>> = runs.iter().map(|(name, run)| (name.as_str(), run)).collect();
-    let mut figures = vec![plots::utilisation(&named), plots::queue(&named), plots::waits(&named)];
-    let mut distributions = vec![plots::distribution(&named, None)];
-    // One colour is one name in all plots.
-    let first = |parts: &[EntityComparison]| {
-        parts.iter().take(plots::own_lines()).map(|part| part.name.clone()).collect::<Vec<_>>()
-    };
-    if !found.groups.is_empty() {
-        let names = first(&found.groups);
-        figures.extend(named.iter().map(|run| plots::shares(*run, Whose::Groups, &names)));
-        distributions.extend(names.iter().map(|name| plots::distribution(&named, Some((Whose::Groups, name)))));
-    }
-    let names = first(&found.submitters);
-    figures.extend(named.iter().map(|run| plots::shares(*run, Whose::Submitters, &names)));
+    let figures = [plots::utilisation(&named), plots::queue(&named), plots::waits(&named)];
     page.figures(&figures.iter().map(Plot::figure).collect::<Vec<_>>());
-    page.heading("Distribution of waiting times");
-    distributions.extend(names.iter().map(|name| plots::distribution(&named, Some((Whose::Submitters, name)))));
+    let mut distributions = vec![plots::distribution(&named, None)];
+    for (whose, parts) in [(Whose::Groups, &found.groups), (Whose::Submitters, &found.submitters)] {
+        if !parts.is_empty() {
+            let names: Vec<String> = parts.iter().map(|part| part.name.clone()).collect();
+            shares_over_time(&mut page, &named, whose, &names);
+            let first = names.iter().take(plots::own_lines());
+            distributions.extend(first.map(|name| plots::distribution(&named, Some((whose, name)))));
+        }
+    }
+    page.part("waits", "Distribution of waiting times");
     page.figures(&distributions.iter().map(Plot::figure).collect::<Vec<_>>());
-    page.heading("Shares and waiting times");
-    for (what, parts) in [("Groups", &found.groups), ("Submitters", &found.submitters)] {
+    page.part("shares", "Shares and waiting times");
+    for (title, what, parts) in [("Groups", "groups", &found.groups), ("Submitters", "submitters", &found.submitters)] {
         if !parts.is_empty() {
             let (headings, rows) = compared::parts(&found.runs, parts, MAX_ROWS);
             let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
             let hidden = parts.len().saturating_sub(MAX_ROWS);
             let more = if hidden > 0 { format!(" ({hidden} more not shown)") } else { String::new() };
-            page.table(&format!("{what}, highest usage first{more}"), &headings, &rows);
+            let caption = format!("{title}, highest usage first{more}");
+            filtered(&mut page, what, |page| page.table(&caption, &headings, &rows));
         }
     }
     page.paragraph(compared::CONTENDED);
-    provenance(&mut page, runs.iter().map(|(_, run)| run));
+    provenance(&mut page, runs.iter().filter_map(|(_, run)| run.provenance.as_ref()));
     page.finish()
 }

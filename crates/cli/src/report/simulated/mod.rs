@@ -13,7 +13,7 @@ use crate::report::table::{Screen, TableColumn, write_table};
 use crate::report::{Color, counted, duration, page};
 use classmate_pool::SimulationResult;
 use classmate_pool::internal::simulate::contention::ContendedShare;
-use classmate_pool::internal::simulate::result::{EntityRow, Provenance};
+use classmate_pool::internal::simulate::result::EntityRow;
 
 /// Submitters in the table; the other forms have all.
 const MAX_ROWS: usize = 20;
@@ -82,13 +82,6 @@ fn counts(simulated: &SimulationResult) -> Vec<String> {
             all.lost
         ),
     ]
-}
-
-/// Program, command and files of a run in a line.
-pub fn provenance_line(made: &Provenance) -> String {
-    let files = made.files.iter().map(|file| format!("{} (SHA-256 {})", file.path, file.sha256));
-    let files: Vec<String> = files.collect();
-    format!("classmate {}: `classmate {}`; files: {}", made.version, made.command.join(" "), files.join(", "))
 }
 
 /// A fraction in percent, or a dash.

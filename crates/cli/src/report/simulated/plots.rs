@@ -1,14 +1,12 @@
 //! The plots of simulations: use, queue, shares over time, and how long jobs waited.
 
-use std::collections::BTreeMap;
-
 use indexmap::IndexSet;
 
 use crate::report::duration;
 use crate::report::plot::{Axis, Bars, COLORS, Line, Marks, Plot, Stroke};
 use classmate_pool::internal::simulate::compare::Unit;
 use classmate_pool::internal::simulate::experiment::{Experiment, Interval};
-use classmate_pool::internal::simulate::result::{SimulationRun, TimeStep};
+use classmate_pool::internal::simulate::result::{EntityRow, SimulationRun, TimeStep};
 
 /// A run and what it is called.
 pub(super) type Named<'r> = (&'r str, &'r SimulationRun);
@@ -112,13 +110,8 @@ pub(super) fn measure(found: &Experiment, name: &str) -> Plot {
 /// Distribution of the waiting times of all jobs, or of those of a submitter or a group, one line per run.
 pub(super) fn distribution(runs: &[Named<'_>], who: Option<(Whose, &str)>) -> Plot {
     let row = |run: &SimulationRun| -> Vec<f64> {
-        let simulated = &run.simulated;
-        let rows = match who {
-            None => return simulated.all.wait_quantiles.clone(),
-            Some((Whose::Groups, _)) => &simulated.groups,
-            Some((Whose::Submitters, _)) => &simulated.submitters,
-        };
-        let found = rows.iter().find(|line| who.is_some_and(|(_, name)| line.name == name));
+        let Some((whose, name)) = who else { return run.simulated.all.wait_quantiles.clone() };
+        let found = whose.rows(run).iter().find(|line| line.name == name);
         found.map(|line| line.wait_quantiles.clone()).unwrap_or_default()
     };
     // A wait of less than a minute is at the left end.
@@ -156,41 +149,42 @@ pub(super) enum Whose {
     Groups,
 }
 
-/// The shares of a step by name.
-type Shares = fn(&TimeStep) -> &BTreeMap<String, f64>;
+impl Whose {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Submitters => "submitters",
+            Self::Groups => "groups",
+        }
+    }
 
-/// Shares of usage and entitled shares over time, of one run.
-///
-/// `names` are those with a line of their own, at most [`own_lines`]; the others are one line together.
+    /// Their results in a run.
+    pub(super) fn rows(self, run: &SimulationRun) -> &[EntityRow] {
+        match self {
+            Self::Submitters => &run.simulated.submitters,
+            Self::Groups => &run.simulated.groups,
+        }
+    }
+
+    /// The share of one in a step, and the one that it is entitled to.
+    fn share(self, step: &TimeStep, who: &str) -> (Option<f64>, Option<f64>) {
+        let (shares, due) = match self {
+            Self::Submitters => (&step.shares, &step.due),
+            Self::Groups => (&step.group_shares, &step.group_due),
+        };
+        let used = !step.shares.is_empty();
+        (used.then(|| shares.get(who).copied().unwrap_or(0.0)), due.get(who).copied())
+    }
+}
+
+/// Shares of usage and entitled shares over time, of one run: a line for each name, at most [`own_lines`].
 pub(super) fn shares((name, run): Named<'_>, whose: Whose, names: &[String]) -> Plot {
     let clock = Clock::of(&[(name, run)]);
-    let (of, all, parts, given): (_, _, Shares, Shares) = match whose {
-        Whose::Submitters => ("submitters", &run.simulated.submitters, |step| &step.shares, |step| &step.due),
-        Whose::Groups => ("groups", &run.simulated.groups, |step| &step.group_shares, |step| &step.group_due),
-    };
-    let line = |name: &str, color, stroke, of: &dyn Fn(&TimeStep) -> Option<f64>| Line {
-        name: name.to_owned(),
-        color,
-        stroke,
-        points: clock.points(run, |step| step.and_then(of)),
-        target: Vec::new(),
-    };
-    let used = |step: &TimeStep| !step.shares.is_empty();
-    let mut lines = Vec::new();
-    for (color, who) in names.iter().enumerate() {
-        let own = |step: &TimeStep| used(step).then(|| parts(step).get(who).copied().unwrap_or(0.0));
-        let target = clock.points(run, |step| step.and_then(|step| given(step).get(who).copied()));
-        lines.push(Line { target, ..line(who, color, Stroke::Solid, &own) });
-    }
-    let others = all.iter().filter(|line| line.jobs > 0 && !names.contains(&line.name)).count();
-    if others > 0 {
-        let own = |step: &TimeStep| {
-            let rest = parts(step).iter().filter(|(name, _)| !names.contains(name));
-            used(step).then(|| rest.map(|(_, part)| part).sum())
-        };
-        lines.push(line(&format!("{others} others"), COLORS - 1, Stroke::Solid, &own));
-    }
-    lines.push(line("entitled share", COLORS - 1, Stroke::Dashed, &|_| None));
+    let mut lines: Vec<Line> =
+        names.iter().enumerate().map(|(color, who)| share_line(&clock, run, whose, who, (who, color))).collect();
+    let points = clock.points(run, |_| None);
+    let entitled = "entitled share".to_owned();
+    lines.push(Line { name: entitled, color: COLORS - 1, stroke: Stroke::Dashed, points, target: Vec::new() });
+    let of = whose.name();
     let title = if name.is_empty() { format!("Shares of {of}") } else { format!("Shares of {of}: {name}") };
     let means = means(&[(name, run)]);
     let note = format!(
@@ -200,13 +194,38 @@ pub(super) fn shares((name, run): Named<'_>, whose: Whose, names: &[String]) -> 
     Plot { title, note, y: Axis::percent("share (%)", 1.0), marks: Marks::Lines(clock.axis, lines) }
 }
 
-/// Number of entities with a line of their own.
+/// A line with the share of a group or submitter in a run, and the one that it is entitled to.
+fn share_line(clock: &Clock, run: &SimulationRun, whose: Whose, who: &str, (name, color): (&str, usize)) -> Line {
+    let points = clock.points(run, |step| step.and_then(|step| whose.share(step, who).0));
+    let target = clock.points(run, |step| step.and_then(|step| whose.share(step, who).1));
+    Line { name: name.to_owned(), color, stroke: Stroke::Solid, points, target }
+}
+
+/// The same for many: a small plot for each name with a line for each run. Each has its own scale: next to one with half of the
+/// pool, those with a percent would be flat.
+pub(super) fn small_shares(runs: &[Named<'_>], whose: Whose, names: &[String]) -> Vec<Plot> {
+    let clock = Clock::of(runs);
+    let lines = |who: &String| -> Vec<Line> {
+        let line = |(color, (name, run)): (usize, &Named<'_>)| share_line(&clock, run, whose, who, (name, color));
+        runs.iter().enumerate().map(line).collect()
+    };
+    let plot = |who: &String| {
+        let lines = lines(who);
+        let points = lines.iter().flat_map(|line| line.points.iter().chain(&line.target)).flatten();
+        let most = points.map(|(_, share)| *share).fold(0.0, f64::max);
+        let (title, note) = (who.clone(), String::new());
+        Plot { title, note, y: Axis::percent("share (%)", most), marks: Marks::Lines(clock.axis.clone(), lines) }
+    };
+    names.iter().map(plot).collect()
+}
+
+/// Number of entities with a line of their own in one plot.
 pub(super) fn own_lines() -> usize {
     COLORS - 1
 }
 
 /// Over how long a time the values of a plot are means.
-fn means(runs: &[Named<'_>]) -> String {
+pub(super) fn means(runs: &[Named<'_>]) -> String {
     let mut steps: Vec<i64> = runs.iter().map(|(_, run)| run.simulated.step).collect();
     steps.dedup();
     match steps[..] {
