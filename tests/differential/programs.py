@@ -255,8 +255,8 @@ def meant(statement, want, have):
     if "\\x00" in json.dumps(want) + json.dumps(have) or "\\0" in statement or "\\x00" in statement: return True
     # The first argument of such functions is evaluated elsewhere (Q48).
     if all(re.search("(evalInEachContext|countMatches)\\(", outcome.get("repr", "")) for outcome in (want, have)) and "flatten" in statement: return True
-    # Lists of computed lists (Q7).
-    if want.get("message") == "Unable to flatten expression." and have.get("type") == "ExprTree" and "{" in have["repr"]: return True
+    # Computed lists and ads in what remains (Q7).
+    if want.get("message") == "Unable to flatten expression." and have.get("type") == "ExprTree" and re.search(r"\{|\[ ", have["repr"]): return True
     if "lastError" in statement: return True
     if "exception" in want and "exception" in have:
         # The reference goes on after a value that it cannot convert, and then has no name.
