@@ -343,7 +343,7 @@ pub(super) fn run(arguments: &WhatifArguments, streams: Streams) -> Result<ExitC
         let name = directory.map_or_else(|| "pool".to_owned(), shown);
         page((&name, &changes(arguments)), (&before, &after), (&difference, made.as_ref()))
     });
-    show(Made { provenance: made, result: &difference }, &arguments.expect, (arguments.format, page), streams)
+    show(&Made { provenance: made, result: &difference }, &arguments.expect, (arguments.format, page), streams)
 }
 
 /// The derivations of quotas, for formats that have them.
@@ -380,7 +380,7 @@ pub(super) fn diff(arguments: &DiffArguments, streams: Streams) -> Result<ExitCo
     expectations(&arguments.expect, streams)?;
     let difference = Difference::of(&outcome(&arguments.before)?, &outcome(&arguments.after)?);
     let made = Made { provenance: provenance(arguments.output.format, &[])?, result: &difference };
-    show(made, &arguments.expect, (arguments.output.format, None), streams)
+    show(&made, &arguments.expect, (arguments.output.format, None), streams)
 }
 
 fn outcome(path: &Path) -> Result<Outcome, Failure> {
@@ -396,7 +396,7 @@ fn expectations(expect: &[String], streams: Streams) -> Result<Vec<(&str, Expr)>
 }
 
 fn show(
-    made: Made<'_, Difference>,
+    made: &Made<'_, Difference>,
     expect: &[String],
     (format, page): (Form, Option<String>),
     streams: Streams,
@@ -411,7 +411,7 @@ fn show(
             failed.push(format!("error: expected `{text}`, which is {value}"));
         }
     }
-    let answer = Reply { schema: "whatif/1", result: &made, rows: &report::rows(difference) };
+    let answer = Reply { schema: "whatif/1", result: made, rows: &report::rows(difference) };
     match page {
         Some(page) => print(raw_output(), |out| out.write_all(page.as_bytes()))?,
         None => print_result(format, &answer, |out| report::write(out, difference, streams.out))?,
