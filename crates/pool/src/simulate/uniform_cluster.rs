@@ -428,10 +428,14 @@ impl Cluster for UniformCluster<'_> {
         };
         let started: Vec<Option<usize>> = outcome.matches.iter().map(matched).collect();
         for (made, job) in outcome.matches.iter().zip(started) {
-            if let Some(job) = job {
-                self.started(job, made, &settings);
-                decided.started.push(job);
+            let Some(job) = job else { continue };
+            // The negotiator may match more than is left of a slot with a consumption policy; its machine rejects the claim.
+            if self.kind(job).cores > self.free {
+                decided.refused += 1;
+                continue;
             }
+            self.started(job, made, &settings);
+            decided.started.push(job);
         }
         self.rejections = outcome.rejections;
         self.ledger.settle(now);
@@ -447,6 +451,7 @@ mod tests {
     use crate::priority::slurm::{SlurmFiles, SlurmSettings};
     use crate::simulate::{SimulationPlan, SimulationResult, simulate};
     use crate::workload::swf;
+    use classmate::internal::random::SplitMix64;
 
     fn played(trace: &str, cores: u32, base: &Snapshot) -> SimulationResult {
         let workload = swf::read(&mut trace.as_bytes()).unwrap();
@@ -458,6 +463,24 @@ mod tests {
 
     fn line(id: i64, submit: i64, run: i64, cores: i64, user: i64) -> String {
         format!("{id} {submit} -1 {run} -1 -1 -1 {cores} -1 -1 1 {user} 1 -1 -1 -1 -1 -1\n")
+    }
+
+    #[test]
+    fn no_more_cores_are_in_use_than_there_are() {
+        // Jobs of one and of four cores of two users, more than 20 cores can run at a time.
+        let mut random = SplitMix64::new(1);
+        let mut draw = |all: &[i64]| all[(random.next_u64() % all.len() as u64) as usize];
+        let trace: String =
+            (1..=200).map(|id| line(id, 20 * id, draw(&[900, 1800, 2500]), draw(&[1, 4]), draw(&[1, 2]))).collect();
+        let workload = swf::read(&mut trace.as_bytes()).unwrap();
+        let base = Snapshot::default();
+        let rules = Arc::new(Rules::read(&base.config, &base.settings()).unwrap());
+        let mut cluster = UniformCluster::new(&workload, &rules, &base, 20);
+        let plan = SimulationPlan { interval: 600, until: None, step: Some(600) };
+        let simulated = simulate(&workload, &mut cluster, &plan, &mut |_, _| {}).unwrap();
+        let most = simulated.over_time.iter().map(|step| step.utilisation).fold(0.0, f64::max);
+        assert!(most <= 1.0 && simulated.refused > 0, "{most} {}", simulated.refused);
+        assert_eq!(simulated.jobs.completed, 200);
     }
 
     #[test]
