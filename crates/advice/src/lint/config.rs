@@ -146,6 +146,33 @@ fn is_default_request(name: &[u8], text: &[u8]) -> bool {
     is_request && is_amount(&String::from_utf8_lossy(text.trim_ascii()))
 }
 
+/// The finding about a condition as the value of a knob that is a string.
+fn truth_for_text(name: &[u8], expr: &Expr, text: &[u8]) -> Option<Diagnostic> {
+    let shown = String::from_utf8_lossy(bare(name));
+    let values = Analysis::new(expr.tree(), &unknown).values(expr.root());
+    let is_number = values.ints.is_some() || values.reals.is_some();
+    let is_truth = !values.has_text() && !is_number && values.has(kind::TRUE | kind::FALSE);
+    let span = Span::new(0, text.trim_ascii_end().len());
+    let message = || format!("`{shown}` is a string, and this is never one");
+    is_truth.then(|| Diagnostic::warning(message(), span).code("type-clash"))
+}
+
+/// The finding about a string as the value of a knob that is a number.
+fn text_for_number(name: &[u8], expr: &Expr, text: &[u8]) -> Option<Diagnostic> {
+    let values = Analysis::new(expr.tree(), &unknown).values(expr.root());
+    let is_number = values.ints.is_some() || values.reals.is_some() || values.has(kind::TRUE | kind::FALSE);
+    if !matches!(expr.node(), Node::Literal(Literal::Str(_))) && (!values.has_text() || is_number) {
+        return None;
+    }
+    // As `GetSlotWeight` in HTCondor's `Accountant.cpp`.
+    let is_weight = bare(name).eq_ignore_ascii_case(SLOT_WEIGHT.as_bytes());
+    let counts = if is_weight { "each slot has the weight 1" } else { "it counts as 0" };
+    let span = Span::new(0, text.trim_ascii_end().len());
+    let found = Diagnostic::warning(format!("a string is not a number, so {counts}"), span);
+    let is_literal = matches!(expr.node(), Node::Literal(_));
+    Some(found.help(if is_literal { "remove the quotes" } else { "write numbers" }).code("type-clash"))
+}
+
 /// The attribute that a variable such as `JOB_DEFAULT_RequestCpus` sets.
 fn attribute_of(name: &[u8]) -> Option<Name> {
     const FRONT: &[u8] = b"JOB_DEFAULT_";
@@ -555,19 +582,19 @@ impl<'c> Linter<'c> {
             ..LintContext::of(text, Quoting::Old, role)
         };
         let own = compared_as(self.config, &self.advertised, name, text).filter(|own| !own.folded().is_empty());
+        let expr = parse_expr(text, &self.options()).ok();
         let mut ad = ClassAd::new();
-        if let (Some(own), Ok(expr)) = (own, parse_expr(text, &self.options())) {
-            ad.insert_expr(own, &expr);
+        if let (Some(own), Some(expr)) = (own, &expr) {
+            ad.insert_expr(own, expr);
         }
         let context = LintContext { own: own.map(|own| (own, &ad)), ..context };
         let (mut found, whole) = (lint_expression(&context), Span::new(0, text.trim_ascii_end().len()));
-        if let Ok(expr) = parse_expr(text, &self.options()) {
-            found.extend(self.of_references(name, &expr, text, role));
-            found.extend(own.and_then(|own| self.circle(own, &expr)));
+        if let Some(expr) = &expr {
+            found.extend(self.of_references(name, expr, text, role));
+            found.extend(own.and_then(|own| self.circle(own, expr)));
         }
         if let Some(attribute) = context.attribute
-            && let Ok(expr) = parse_expr(text, &self.options())
-            && let Node::Literal(literal) = expr.node()
+            && let Some(Node::Literal(literal)) = expr.as_ref().map(Expr::node)
         {
             found.extend(assigned_value(attribute, literal, &written(text, whole), whole));
         }
@@ -576,7 +603,7 @@ impl<'c> Linter<'c> {
         }
         let upper = String::from_utf8_lossy(bare(name)).to_ascii_uppercase();
         if is_number(&upper) {
-            found.extend(self.text_for_number(name, text));
+            found.extend(expr.as_ref().and_then(|expr| text_for_number(name, expr, text)));
             if found.is_empty() {
                 found.extend(self.no_number(text));
             }
@@ -594,7 +621,7 @@ impl<'c> Linter<'c> {
             if found.is_empty() {
                 found.extend(published(text, &self.options(), &|word| self.may_exist(word)));
             }
-            found.extend(self.truth_for_text(name, text));
+            found.extend(expr.as_ref().and_then(|expr| truth_for_text(name, expr, text)));
         }
         let foreign = map.foreign(&|place| self.is_foreign(definition.raw.get(place).unwrap_or_default()));
         let is_foreign = |span: Span| {
@@ -636,35 +663,6 @@ impl<'c> Linter<'c> {
         found.extend(self.bare_macros(expr, role, text));
         found.extend(self.group_alone(name, expr, text));
         found
-    }
-
-    /// The finding about a condition as the value of a knob that is a string.
-    fn truth_for_text(&self, name: &[u8], text: &[u8]) -> Option<Diagnostic> {
-        let shown = String::from_utf8_lossy(bare(name));
-        let expr = parse_expr(text, &self.options()).ok()?;
-        let values = Analysis::new(expr.tree(), &unknown).values(expr.root());
-        let is_number = values.ints.is_some() || values.reals.is_some();
-        let is_truth = !values.has_text() && !is_number && values.has(kind::TRUE | kind::FALSE);
-        let span = Span::new(0, text.trim_ascii_end().len());
-        let message = || format!("`{shown}` is a string, and this is never one");
-        is_truth.then(|| Diagnostic::warning(message(), span).code("type-clash"))
-    }
-
-    /// The finding about a string as the value of a knob that is a number.
-    fn text_for_number(&self, name: &[u8], text: &[u8]) -> Option<Diagnostic> {
-        let expr = parse_expr(text, &self.options()).ok()?;
-        let values = Analysis::new(expr.tree(), &unknown).values(expr.root());
-        let is_number = values.ints.is_some() || values.reals.is_some() || values.has(kind::TRUE | kind::FALSE);
-        if !matches!(expr.node(), Node::Literal(Literal::Str(_))) && (!values.has_text() || is_number) {
-            return None;
-        }
-        // As `GetSlotWeight` in HTCondor's `Accountant.cpp`.
-        let is_weight = bare(name).eq_ignore_ascii_case(SLOT_WEIGHT.as_bytes());
-        let counts = if is_weight { "each slot has the weight 1" } else { "it counts as 0" };
-        let span = Span::new(0, text.trim_ascii_end().len());
-        let found = Diagnostic::warning(format!("a string is not a number, so {counts}"), span);
-        let is_literal = matches!(expr.node(), Node::Literal(_));
-        Some(found.help(if is_literal { "remove the quotes" } else { "write numbers" }).code("type-clash"))
     }
 
     /// Tests whether other files may define what makes a text an expression; the rest of it is checked then.

@@ -14,7 +14,7 @@ pub(super) fn check(config: &Config) -> Found {
     config.sources().iter().flat_map(of_file).collect()
 }
 
-/// What gave a variable its value.
+/// The origin of the value of a variable.
 #[derive(Clone, Copy)]
 enum Last<'f> {
     Own(&'f Assigned),

@@ -181,7 +181,7 @@ pub(super) fn page(
             .ok_or("no group")?;
         let parts = fit("quota {}, allocated {}, in use {}, requested {}", facts).ok_or("another form")?;
         let drawn = picture.groups.iter().find(|drawn| drawn.name == group.name).ok_or("a group that is not drawn")?;
-        // What is in use after the cycle is another figure than the negotiator's, which is told if it is larger.
+        // Usage after the cycle differs from the negotiator's, which is printed if it is larger.
         let (used, counted) = parts[2].split_once(" (").unwrap_or((parts[2], ""));
         for (text, figure) in
             [(parts[0], group.quota), (parts[1], group.granted()), (used, drawn.used), (parts[3], group.demand)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::line::Lines;
+use super::line::{Lines, Logical};
 use super::statement::{Operator, Statement, parse};
 use super::{Location, Source, shown, template};
 
@@ -21,11 +21,11 @@ pub struct Assigned {
     pub conditional: bool,
 }
 
-/// The assignments of a text in their order; lines that are none are passed over.
-pub fn assigned(source: &Source) -> Vec<Assigned> {
-    let mut lines = Lines::new(Arc::clone(&source.name), &source.text);
+/// Calls a function with each statement of a text other than conditions, its line, and whether it is between `if` and `endif`.
+/// Lines that are none, and those of values of several lines, are passed over.
+fn each_statement(file: Arc<str>, text: &[u8], see: &mut dyn FnMut(&Logical, Statement, bool)) {
+    let mut lines = Lines::new(file, text);
     let mut warnings = Vec::new();
-    let mut found = Vec::new();
     let (mut depth, mut tag) = (0_u32, None::<Vec<u8>>);
     while let Ok(Some(line)) = lines.next(&mut warnings) {
         warnings.clear();
@@ -38,22 +38,31 @@ pub fn assigned(source: &Source) -> Vec<Assigned> {
         match parse(&line.text) {
             Ok(Statement::If(_)) => depth += 1,
             Ok(Statement::Endif(_)) => depth = depth.saturating_sub(1),
-            Ok(Statement::Assign { name, operator, value, .. }) => {
-                let text = line.text[value.clone()].to_vec();
-                found.push(Assigned {
-                    name: line.text[name].to_vec(),
-                    place: line.start(),
-                    replaces: !matches!(operator, Operator::Append(_)),
-                    conditional: depth > 0,
-                    value: text.clone(),
-                });
-                if operator == Operator::Block {
-                    tag = Some(text);
+            Ok(statement) => {
+                if let Statement::Assign { operator: Operator::Block, value, .. } = &statement {
+                    tag = Some(line.text[value.clone()].to_vec());
                 }
+                see(&line, statement, depth > 0);
             }
-            _ => {}
+            Err(_) => {}
         }
     }
+}
+
+/// The assignments of a text in their order.
+pub fn assigned(source: &Source) -> Vec<Assigned> {
+    let mut found = Vec::new();
+    each_statement(Arc::clone(&source.name), &source.text, &mut |line, statement, conditional| {
+        if let Statement::Assign { name, operator, value, .. } = statement {
+            found.push(Assigned {
+                name: line.text[name].to_vec(),
+                value: line.text[value].to_vec(),
+                place: line.start(),
+                replaces: !matches!(operator, Operator::Append(_)),
+                conditional,
+            });
+        }
+    });
     found
 }
 
@@ -70,33 +79,17 @@ pub struct TemplateUse {
 
 /// The templates that a text uses outside of conditions, in their order.
 pub fn templates(source: &Source) -> Vec<TemplateUse> {
-    let mut lines = Lines::new(Arc::clone(&source.name), &source.text);
-    let (mut warnings, mut found) = (Vec::new(), Vec::new());
-    let (mut depth, mut tag) = (0_u32, None::<Vec<u8>>);
-    while let Ok(Some(line)) = lines.next(&mut warnings) {
-        warnings.clear();
-        if let Some(open) = &tag {
-            if line.text.strip_prefix(b"@") == Some(open.as_slice()) {
-                tag = None;
-            }
-            continue;
+    let mut found = Vec::new();
+    each_statement(Arc::clone(&source.name), &source.text, &mut |line, statement, conditional| {
+        let Statement::Use { category, items } = statement else { return };
+        let category = &line.text[category];
+        for item in template::items(&line.text[items]).unwrap_or_default().into_iter().filter(|_| !conditional) {
+            let mut sets = Vec::new();
+            set_by(category, item.name, MAX_NESTED, &mut sets);
+            let title = format!("{} : {}", shown(category), shown(item.name));
+            found.push(TemplateUse { title, place: line.start(), sets });
         }
-        match parse(&line.text) {
-            Ok(Statement::If(_)) => depth += 1,
-            Ok(Statement::Endif(_)) => depth = depth.saturating_sub(1),
-            Ok(Statement::Assign { operator: Operator::Block, value, .. }) => tag = Some(line.text[value].to_vec()),
-            Ok(Statement::Use { category, items }) if depth == 0 => {
-                let category = &line.text[category];
-                for item in template::items(&line.text[items]).unwrap_or_default() {
-                    let mut sets = Vec::new();
-                    set_by(category, item.name, MAX_NESTED, &mut sets);
-                    let title = format!("{} : {}", shown(category), shown(item.name));
-                    found.push(TemplateUse { title, place: line.start(), sets });
-                }
-            }
-            _ => {}
-        }
-    }
+    });
     found
 }
 
@@ -106,30 +99,25 @@ const MAX_NESTED: u32 = 8;
 /// The names that a template sets in any case.
 fn set_by(category: &[u8], name: &[u8], nested: u32, sets: &mut Vec<(Vec<u8>, bool)>) {
     let Some(known) = template::find(template::all("STARTD"), category, name) else { return };
-    let mut lines = Lines::new(Arc::from(known.name), known.text.as_bytes());
-    let (mut warnings, mut depth) = (Vec::new(), 0_u32);
-    while let Ok(Some(line)) = lines.next(&mut warnings) {
-        match parse(&line.text) {
-            Ok(Statement::If(_)) => depth += 1,
-            Ok(Statement::Endif(_)) => depth = depth.saturating_sub(1),
-            Ok(Statement::Assign { name, operator, value, .. }) if depth == 0 => {
-                let upper = line.text[name].to_ascii_uppercase();
-                let own = [b"$(", upper.as_slice()].concat();
-                let refers = memchr::memmem::find(&line.text[value].to_ascii_uppercase(), &own).is_some();
-                let appends = matches!(operator, Operator::Append(_));
-                // A name that is made of an argument is not known here.
-                if !upper.contains(&b'$') {
-                    sets.push((upper, refers || appends));
-                }
+    each_statement(Arc::from(known.name), known.text.as_bytes(), &mut |line, statement, conditional| match statement {
+        _ if conditional => {}
+        Statement::Assign { name, operator, value, .. } => {
+            let upper = line.text[name].to_ascii_uppercase();
+            let own = [b"$(", upper.as_slice()].concat();
+            let refers = memchr::memmem::find(&line.text[value].to_ascii_uppercase(), &own).is_some();
+            let appends = matches!(operator, Operator::Append(_));
+            // A name that is made of an argument is not known here.
+            if !upper.contains(&b'$') {
+                sets.push((upper, refers || appends));
             }
-            Ok(Statement::Use { category, items }) if depth == 0 && nested > 0 => {
-                for item in template::items(&line.text[items]).unwrap_or_default() {
-                    set_by(&line.text[category.clone()], item.name, nested - 1, sets);
-                }
-            }
-            _ => {}
         }
-    }
+        Statement::Use { category, items } if nested > 0 => {
+            for item in template::items(&line.text[items]).unwrap_or_default() {
+                set_by(&line.text[category.clone()], item.name, nested - 1, sets);
+            }
+        }
+        _ => {}
+    });
 }
 
 #[cfg(test)]

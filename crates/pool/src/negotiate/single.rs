@@ -436,7 +436,7 @@ mod tests {
             let facts = |left: &Rejected| (left.job, left.jobs, left.reason.clone(), left.slots, left.pie, left.spin);
             outcome.rejections.iter().map(facts).collect::<Vec<_>>()
         };
-        // In any order of service, those without a core are told that the slot has none left.
+        // In any order of service, the reason for those without a core is that the slot has none left.
         let plain = refused("true");
         let none_left = Tally { considered: 1, refused_by_slot: 1, ..Tally::default() };
         assert!(
