@@ -163,6 +163,20 @@ fn a_slot_with_a_consumption_policy_serves_many_jobs() {
 }
 
 #[test]
+fn what_a_consumption_policy_takes_does_not_count_for_the_access_point() {
+    // The first job of a request gets its match unseen. The second match is for a job that requests 1 core, which the slot
+    // does not accept: it is used for the job that requests 3, as the negotiator rejected that one for 4.5. The third is lost.
+    let policy = "Cpus = 8; SlotWeight = Cpus; PartitionableSlot = true; MachineResources = \"Cpus Memory\"; \
+                  ConsumptionCpus = TARGET.RequestCpus * 1.5; ConsumptionMemory = 1; \
+                  Requirements = TARGET.RequestCpus == 3 || TARGET.RequestCpus == 1.5";
+    let requests = [jobs("u", 1, 1, "RequestCpus = 3; JobPrio = 5"), jobs("u", 2, 3, "RequestCpus = 1")];
+    let outcome = run("", vec![slot("p", policy)], &requests);
+    let used: Vec<_> = outcome.matches.iter().map(|m| (m.job.to_string(), m.unused)).collect();
+    let expected = [("2.0", false), ("1.0", false), ("2.0", true)];
+    assert_eq!(used[..3], expected.map(|(job, unused)| (job.to_owned(), unused)));
+}
+
+#[test]
 fn a_slot_that_wants_another_look_is_matched_again_after_the_others() {
     let outcome = run(
         "",

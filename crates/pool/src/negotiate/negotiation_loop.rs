@@ -98,6 +98,7 @@ impl ServedRequest {
 }
 
 /// A run of equal jobs that were requested and not all matched.
+#[derive(Clone, Copy)]
 struct PassedRun {
     first: usize,
     autocluster: u32,
@@ -123,6 +124,9 @@ pub(super) struct TurnProgress {
     matched: HashMap<usize, usize>,
     /// Runs of jobs before the request that is served which may still be idle and fit a slot.
     passed: Vec<PassedRun>,
+    /// All runs of jobs before it that were rejected or not wholly matched. A slot with a consumption policy may fit any:
+    /// it was matched for what the policy takes, and is used for what the job requests.
+    unserved: Vec<PassedRun>,
     /// Concurrency limits that rejected the requests just before this one, before any slot was evaluated.
     reached: BTreeSet<String>,
 }
@@ -311,9 +315,11 @@ impl<'c> NegotiationLoop<'c> {
                     // The access point's jobs have what requests may lack.
                     let is_incomplete = self.rules.replaces_significant() && !self.queue.whole;
                     let fits_unclaimed = beyond_share + over_limit > 0 || is_incomplete;
+                    let run = PassedRun { first, autocluster, fits_unclaimed };
                     if fits_unclaimed || preemption_not_required + prefers_its_job > 0 {
-                        progress.passed.push(PassedRun { first, autocluster, fits_unclaimed });
+                        progress.passed.push(run);
                     }
+                    progress.unserved.push(run);
                     // The verdicts on slots count, not the reason of the rejection; without any, those of the search before.
                     let passed_over = refusal.untested && self.offers.passed_over(turn.who);
                     if passed_over || refusal.tally.over_limit > 0 {
@@ -363,7 +369,9 @@ impl<'c> NegotiationLoop<'c> {
                 return Some(serving);
             }
             if (serving.idle_from..first + count).any(|place| !progress.matched.contains_key(&place)) {
-                progress.passed.push(PassedRun { first, autocluster, fits_unclaimed: true });
+                let run = PassedRun { first, autocluster, fits_unclaimed: true };
+                progress.passed.push(run);
+                progress.unserved.push(run);
             }
         }
         self.next_request(who, progress).map(ServedRequest::new)
@@ -509,8 +517,10 @@ impl<'c> NegotiationLoop<'c> {
             return Some(first);
         }
         let chosen = |place: &usize| is_idle(place) && self.uses(who, *place, request, slot);
-        let may_fit = |run: &&PassedRun| slot.user.is_some() || run.fits_unclaimed;
-        for run in progress.passed.iter().filter(may_fit) {
+        let by_policy = slot.consumption.is_some();
+        let passed = if by_policy { &progress.unserved } else { &progress.passed };
+        let may_fit = |run: &&PassedRun| by_policy || slot.user.is_some() || run.fits_unclaimed;
+        for run in passed.iter().filter(may_fit) {
             let alike = list[run.first..].iter().take_while(|queued| queued.autocluster == run.autocluster).count();
             if let Some(place) = (run.first..run.first + alike).find(is_idle).filter(chosen) {
                 return Some(place);
@@ -539,7 +549,8 @@ impl<'c> NegotiationLoop<'c> {
         // The limits of a match are those of the request, which may lack those of the job.
         let limits_known = self.queue.requests_limits();
         let is_equal = list[place].autocluster == request.autocluster && !self.rules.replaces_significant();
-        if is_equal && limits_known && !standing() {
+        // Nor is what it requests replaced by what a consumption policy takes.
+        if is_equal && limits_known && slot.consumption.is_none() && !standing() {
             return slot.suits_equal_job(ad(place), self.settings);
         }
         let requested = if limits_known { ad(request.first) } else { &ClassAd::new() };
