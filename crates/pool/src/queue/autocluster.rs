@@ -17,6 +17,7 @@ use classmate::internal::program::table::closure;
 use classmate::internal::semantics::OLDEST;
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::print::Style;
+use classmate::internal::threads;
 
 /// The attributes of an ad, its chained parents not counted, and the addresses of their expressions; 0 for a constant.
 type AdStructure = SmallVec<[(Key, usize); MAX_DIFFERENT]>;
@@ -28,6 +29,12 @@ fn structure(ad: &ClassAd) -> impl Iterator<Item = (Key, usize)> {
 
 /// Number of texts that are remembered from one queue to the next.
 const MAX_TEXTS: usize = 1 << 16;
+
+/// The kinds of texts in an encoded significant part: a constant that is an integer or a string, or the number of any
+/// other text.
+const INTEGER: u8 = 0;
+const STRING: u8 = 1;
+const NUMBERED_TEXT: u8 = 2;
 
 /// Number of chained parents of which a part is remembered.
 const MAX_PARTS: usize = 1024;
@@ -47,6 +54,8 @@ pub struct Autoclusters<'j> {
     by_part: Vec<u32>,
     /// The attributes that matter in jobs of each autocluster.
     names_of: Vec<Arc<[Name]>>,
+    /// The encoded significant part of the job that is being numbered.
+    signature: Vec<u8>,
 }
 
 /// The significant parts of jobs with chained parents, kept as long as the same attributes are significant.
@@ -57,8 +66,8 @@ pub struct KnownParts {
     parts: HashMap<usize, SignificantPart>,
     /// The numbers of texts by version.
     texts: HashMap<(Vec<u8>, Semantics), u32>,
-    /// The numbers of significant parts, by the attributes with the numbers of their texts.
-    numbers: HashMap<Vec<(Key, u32)>, usize>,
+    /// The numbers of significant parts as encoded.
+    numbers: HashMap<Vec<u8>, usize>,
 }
 
 /// The significant part of a job.
@@ -68,11 +77,13 @@ struct SignificantPart {
     _parent: Option<Arc<ClassAd>>,
     own: AdStructure,
     names: Arc<[Name]>,
-    /// The attributes with the numbers of their texts, and the number of this combination.
-    signature: Vec<(Key, u32)>,
+    /// Its number.
     number: usize,
-    /// The places of constants of the job itself: other jobs of this structure and parent differ in nothing else.
-    constants: Vec<usize>,
+    /// What is encoded of attributes that are no constants of the job itself.
+    fixed: Vec<u8>,
+    /// Constants of the job itself, and the places among the fixed bytes where they belong: other jobs of this structure
+    /// and parent differ in nothing else.
+    constants: Vec<(usize, Name)>,
 }
 
 impl<'j> Autoclusters<'j> {
@@ -84,7 +95,7 @@ impl<'j> Autoclusters<'j> {
             KnownParts { significant: significant.names().collect(), ..KnownParts::default() }
         };
         let (names, trees) = (HashMap::new(), HashMap::new());
-        Self { significant, names, known, trees, by_part: Vec::new(), names_of: Vec::new() }
+        Self { significant, names, known, trees, by_part: Vec::new(), names_of: Vec::new(), signature: Vec::new() }
     }
 
     /// The autocluster of a job, numbered from 1 in the order of first sight.
@@ -99,11 +110,18 @@ impl<'j> Autoclusters<'j> {
         }
         let last = self.known.parts.remove(&parent).filter(|last| is_like(&last));
         let mut part = last.unwrap_or_else(|| self.significant_part(job, structure(job).collect()));
-        for place in &part.constants {
-            part.signature[*place].1 = self.number(job, part.names[*place]);
+        let mut signature = std::mem::take(&mut self.signature);
+        signature.clear();
+        let mut done = 0;
+        for (place, name) in &part.constants {
+            signature.extend_from_slice(&part.fixed[done..*place]);
+            self.encode(job, *name, &mut signature);
+            done = *place;
         }
+        signature.extend_from_slice(&part.fixed[done..]);
         let next = self.known.numbers.len();
-        part.number = *self.known.numbers.entry_ref(&part.signature).or_insert(next);
+        part.number = *self.known.numbers.entry_ref(&signature[..]).or_insert(next);
+        self.signature = signature;
         if self.by_part.len() <= part.number {
             self.by_part.resize(part.number + 1, 0);
         }
@@ -129,7 +147,7 @@ impl<'j> Autoclusters<'j> {
     pub fn into_names(self) -> (Vec<Arc<[Name]>>, KnownParts) {
         let Self { mut known, names_of, .. } = self;
         if known.texts.len().max(known.numbers.len()) > MAX_TEXTS {
-            known = KnownParts::default();
+            threads::drop_later(std::mem::take(&mut known));
         }
         // The addresses of what is in the jobs themselves may be those of something else in the next queue.
         known.parts.retain(|parent, part| *parent != 0 && part.own.iter().all(|(_, tree)| *tree == 0));
@@ -143,10 +161,36 @@ impl<'j> Autoclusters<'j> {
             .entry(job.lineage().map(|ad| structure(ad).collect()).collect())
             .or_insert_with(|| relevant(job, significant).into_iter().filter(|name| job.contains(*name)).collect());
         let names = Arc::clone(names);
-        let is_constant = |place: &usize| own.contains(&(names[*place].key(), 0));
-        let constants: Vec<usize> = (0..names.len()).filter(is_constant).collect();
-        let signature = names.iter().map(|name| (name.key(), self.number(job, *name))).collect();
-        SignificantPart { _parent: job.chained().cloned(), own, names, signature, number: 0, constants }
+        let (mut fixed, mut constants) = (Vec::new(), Vec::new());
+        for name in names.iter() {
+            if own.contains(&(name.key(), 0)) {
+                constants.push((fixed.len(), *name));
+            } else {
+                self.encode(job, *name, &mut fixed);
+            }
+        }
+        SignificantPart { _parent: job.chained().cloned(), own, names, number: 0, fixed, constants }
+    }
+
+    /// Appends an attribute with its text: the same bytes for the same text, and no others.
+    fn encode(&mut self, job: &ClassAd, name: Name, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&name.key().index().to_le_bytes());
+        // What has the text of such a constant is one. Others, like `-1`, may be written as expressions, too.
+        match job.lookup(name) {
+            Some(Attribute::Literal(Literal::Int(value @ 0..))) => {
+                bytes.push(INTEGER);
+                bytes.extend_from_slice(&value.to_le_bytes());
+            }
+            Some(Attribute::Literal(Literal::Str(text))) => {
+                bytes.push(STRING);
+                bytes.extend_from_slice(&text.len().to_le_bytes());
+                bytes.extend_from_slice(text);
+            }
+            _ => {
+                bytes.push(NUMBERED_TEXT);
+                bytes.extend_from_slice(&self.number(job, name).to_le_bytes());
+            }
+        }
     }
 
     /// The number of the text of an attribute.
@@ -309,6 +353,14 @@ mod tests {
     #[test]
     fn values_are_compared_as_written() {
         assert_eq!(numbers(&["a"], &["[a = 2]", "[a = 1 + 1]", "[a = 2.0]", "[a = \"2\"]"]), [1, 2, 3, 4]);
+        let texts = ["2", "-2", "- 2", "(2)", "+2", "\"b\"", "\"\\142\"", "\"B\"", "(\"b\")", "'b'", "b", "true"];
+        let jobs = texts.map(|text| format!("[a = {text}; b = \"2\"]"));
+        let written =
+            jobs.each_ref().map(|job| ClassAd::parse(job.as_bytes()).unwrap().get("a").unwrap().to_text(Style::New));
+        let first = written.each_ref().map(|text| written.iter().position(|other| other == text));
+        let found = numbers(&["a"], &jobs.each_ref().map(String::as_str));
+        let first_found: Vec<_> = found.iter().map(|number| found.iter().position(|other| other == number)).collect();
+        assert_eq!(first_found, first);
     }
 
     /// `relTime("1:30")` was a relative time until 23.6, and is the real 90.0 since.
