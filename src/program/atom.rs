@@ -31,7 +31,7 @@ pub enum AtomKind {
 }
 
 /// An expression to evaluate as one, and its dependencies.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Atom {
     /// Its number: atoms with the same text and dependencies are one.
     pub id: u32,
@@ -122,6 +122,20 @@ impl Atoms {
         let id = self.known.len() as u32;
         let key = (number, side, text, keys(&row), keys(&other));
         Arc::clone(self.known.entry(key).or_insert_with(|| Arc::new(Atom { id, kind, side, row, other })))
+    }
+
+    /// Adds atoms that were interned apart. Returns each, as it is here, by the number that it had there: those that are new
+    /// here are numbered in the order of their numbers there.
+    pub fn absorb(&mut self, others: Atoms) -> Vec<Arc<Atom>> {
+        let mut others: Vec<(AtomIdentity, Arc<Atom>)> = others.known.into_iter().collect();
+        others.sort_unstable_by_key(|(_, atom)| atom.id);
+        let known = &mut self.known;
+        let mut number = |(identity, atom): (AtomIdentity, Arc<Atom>)| {
+            let id = known.len() as u32;
+            let renumber = || if atom.id == id { Arc::clone(&atom) } else { Arc::new(Atom { id, ..(*atom).clone() }) };
+            Arc::clone(known.entry(identity).or_insert_with(renumber))
+        };
+        others.into_iter().map(&mut number).collect()
     }
 }
 

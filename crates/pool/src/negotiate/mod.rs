@@ -246,7 +246,9 @@ fn market<'c>(
         };
         firsts[part].iter().map(sample).collect()
     });
-    match ClassMatcher::new(offers, rules, &samples, (&varying(queue), memory), observer) {
+    let matcher = ClassMatcher::new(offers, rules, &samples, (&varying(queue), memory), observer);
+    threads::drop_later(samples);
+    match matcher {
         Ok(engine) => (Box::new(engine), None),
         Err((offers, obstacle)) => (offers, Some(obstacle)),
     }

@@ -98,6 +98,13 @@ impl<'j> Autoclusters<'j> {
         Self { significant, names, known, trees, by_part: Vec::new(), names_of: Vec::new(), signature: Vec::new() }
     }
 
+    /// Makes room for as many autoclusters more.
+    pub fn reserve(&mut self, count: usize) {
+        self.known.numbers.reserve(count);
+        self.names_of.reserve(count);
+        self.by_part.reserve(count);
+    }
+
     /// The autocluster of a job, numbered from 1 in the order of first sight.
     pub fn of(&mut self, job: &'j ClassAd) -> u32 {
         let parent = job.chained().map_or(0, |parent| Arc::as_ptr(parent) as usize);

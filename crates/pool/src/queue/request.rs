@@ -154,7 +154,9 @@ impl<'a> Queue<'a> {
         let mut lists = vec![Vec::new(); submitters.len()];
         let mut clusters = Autoclusters::new(&significant, std::mem::take(known));
         let mut strangers = 0;
-        let mut changes = changes(&order, &jobs, &significant).into_iter().peekable();
+        let changes = changes(&order, &jobs, &significant);
+        clusters.reserve(changes.len());
+        let mut changes = changes.into_iter().peekable();
         let mut before: Option<(u32, usize, &Job<'_>)> = None;
         let mut known_places = BySharedTraits::default();
         for (turn, &at) in order.iter().enumerate() {

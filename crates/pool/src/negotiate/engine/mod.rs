@@ -431,6 +431,7 @@ impl SlotMatcher for ClassMatcher<'_> {
     }
 
     fn into_slots(self: Box<Self>) -> Vec<Slot> {
+        threads::drop_later(self.compiled);
         self.offers.slots
     }
 

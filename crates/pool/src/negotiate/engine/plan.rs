@@ -13,6 +13,10 @@ use classmate::internal::program::Side;
 use classmate::internal::program::atom::{AdPair, Atom, Atoms};
 use classmate::internal::program::condition::{Clause, ClauseStep, expression, rank, requirements};
 use classmate::internal::syntax::expr::Expr;
+use classmate::internal::threads;
+
+/// Smallest number of plans for which a thread is worth while.
+const GRAIN: usize = 8;
 
 /// The clauses of a condition that look at the same attributes of the request.
 #[derive(Debug)]
@@ -62,11 +66,11 @@ impl ConditionPart {
 
 /// The expressions to evaluate for a slot and a request.
 #[derive(Debug)]
-pub(super) struct MatchPlan {
+pub(super) struct MatchPlan<Condition = Vec<ConditionPart>> {
     /// The Requirements of the request.
-    pub(super) job: Vec<ConditionPart>,
+    pub(super) job: Condition,
     /// The Requirements of the slot.
-    pub(super) slot: Vec<ConditionPart>,
+    pub(super) slot: Condition,
     /// The ranks: of the negotiator before the job's, the job's, the negotiator's after it.
     pub(super) ranks: [Option<Arc<Atom>>; 3],
     /// For slots in use: whether they prefer the job, whether `PREEMPTION_REQUIREMENTS` is true, and whether they rank the
@@ -95,15 +99,22 @@ impl MatchPlans {
         in_use: bool,
         semantics: Semantics,
     ) -> Self {
-        let (mut atoms, mut parts) = (Atoms::default(), PartNumbers::default());
-        let mut plans = Vec::with_capacity(slots.len() * requests.len());
-        for request in requests {
-            for slot in slots {
-                let pair = AdPair { row: slot, other: request, selected: &vocabulary.slots.selected, semantics };
-                plans.push(MatchPlan::new(&pair, rules, in_use, &mut atoms, &mut |clauses| {
-                    ConditionPart::of(clauses, vocabulary, &mut parts)
-                }));
-            }
+        let count = slots.len() * requests.len();
+        // Atoms are numbered in the order of first sight, into however many parts the pairs are divided.
+        let parts = threads::map_parts(count, GRAIN, |part| {
+            let mut atoms = Atoms::default();
+            let draft = |at: usize| {
+                let (row, other) = (slots[at % slots.len()], requests[at / slots.len()]);
+                let pair = AdPair { row, other, selected: &vocabulary.slots.selected, semantics };
+                DraftPlan::new(&pair, rules, in_use, &mut atoms)
+            };
+            (part.map(draft).collect::<Vec<DraftPlan>>(), atoms)
+        });
+        let (mut atoms, mut known) = (Atoms::default(), PartNumbers::default());
+        let mut plans = Vec::with_capacity(count);
+        for (drafts, apart) in parts {
+            let numbered = atoms.absorb(apart);
+            plans.extend(drafts.into_iter().map(|draft| draft.finish(&numbered, vocabulary, &mut known)));
         }
         Self { in_use, slot_structures: slots.len(), by_structure: plans }
     }
@@ -180,14 +191,11 @@ impl MatchPlans {
     }
 }
 
-impl MatchPlan {
-    fn new(
-        pair: &AdPair<'_>,
-        rules: Option<&Rules>,
-        in_use: bool,
-        atoms: &mut Atoms,
-        apart: &mut dyn FnMut(Vec<Clause>) -> Vec<ConditionPart>,
-    ) -> Self {
+/// A plan with atoms that are numbered apart.
+type DraftPlan = MatchPlan<Vec<Clause>>;
+
+impl DraftPlan {
+    fn new(pair: &AdPair<'_>, rules: Option<&Rules>, in_use: bool, atoms: &mut Atoms) -> Self {
         let mut of = |expr: Option<&Expr>| expr.map(|expr| expression(pair, expr, Side::Row, atoms));
         let ranking = rules.map(|rules| &rules.ranking);
         let before = of(ranking.and_then(|ranking| ranking.before_job.as_ref()));
@@ -204,11 +212,33 @@ impl MatchPlan {
             ranks: [before, rules.map(|_| rank(pair, Side::Other, atoms)), after],
             preemption,
             preemption_rank,
-            job: apart(requirements(pair, Side::Other, atoms)),
-            slot: apart(requirements(pair, Side::Row, atoms)),
+            job: requirements(pair, Side::Other, atoms),
+            slot: requirements(pair, Side::Row, atoms),
         }
     }
 
+    /// The plan, with each atom replaced by the one in the place of its number.
+    fn finish(self, numbered: &[Arc<Atom>], vocabulary: &Vocabulary, known: &mut PartNumbers) -> MatchPlan {
+        let of = |atom: Arc<Atom>| Arc::clone(&numbered[atom.id as usize]);
+        let mut condition = |mut clauses: Vec<Clause>| {
+            for step in clauses.iter_mut().flat_map(|clause| &mut clause.steps) {
+                if let ClauseStep::Atom(atom) = step {
+                    *atom = Arc::clone(&numbered[atom.id as usize]);
+                }
+            }
+            ConditionPart::of(clauses, vocabulary, known)
+        };
+        MatchPlan {
+            job: condition(self.job),
+            slot: condition(self.slot),
+            ranks: self.ranks.map(|atom| atom.map(of)),
+            preemption: self.preemption.map(|atom| atom.map(of)),
+            preemption_rank: self.preemption_rank.map(of),
+        }
+    }
+}
+
+impl MatchPlan {
     /// The ranks, that of preemption included.
     fn all_ranks(&self) -> impl Iterator<Item = &Arc<Atom>> {
         self.ranks.iter().flatten().chain(&self.preemption_rank)
