@@ -127,7 +127,8 @@ pub(super) struct TurnProgress {
     /// All runs of jobs before it that were rejected or not wholly matched. A slot with a consumption policy may fit any:
     /// it was matched for what the policy takes, and is used for what the job requests.
     unserved: Vec<PassedRun>,
-    /// Concurrency limits that rejected the requests just before this one, before any slot was evaluated.
+    /// Concurrency limits that were reached for the requests just before this one: those that rejected them before any slot
+    /// was evaluated, and those reached in slots for the last one before that.
     reached: BTreeSet<String>,
 }
 
@@ -288,7 +289,7 @@ impl<'c> NegotiationLoop<'c> {
             self.outcome.statistics.jobs_considered += 1;
             match self.offer(turn.who, &mut current.request, &session, singles) {
                 Ok(offer) => {
-                    progress.reached.clear();
+                    progress.reached = self.offers.last_reached().into_iter().collect();
                     self.matched(turn, &mut current, offer, &mut session, &mut progress);
                     singles.changed();
                     serving = Some(current);

@@ -181,6 +181,8 @@ pub(super) struct ScannedCandidates {
     /// The dynamic slots to preempt, by the slot in which room is made.
     rooms: HashMap<usize, Vec<usize>>,
     reached: BTreeSet<Vec<u8>>,
+    /// Those reached when the last offer was sought: by the search, or by a choice among what it found.
+    last_reached: BTreeSet<Vec<u8>>,
 }
 
 impl<'c> ScanMatcher<'c> {
@@ -309,12 +311,12 @@ impl SlotMatcher for ScanMatcher<'_> {
         }
         loop {
             let kept = self.found.take().filter(|found| self.keeps(found, search));
-            let mut reached = BTreeSet::new();
             let (found, offer) = if let Some(mut found) = kept {
-                let offer = self.pop(&mut found, search, &limited, &mut reached);
+                let offer = self.pop(&mut found, search, &limited);
                 (found, offer)
             } else {
                 let mut found = self.scan(search, &limited, &self.free_among(&self.order));
+                found.last_reached.clone_from(&found.reached);
                 let offer = found.candidates.pop().map(|(_, offer)| offer);
                 (found, offer)
             };
@@ -323,18 +325,22 @@ impl SlotMatcher for ScanMatcher<'_> {
                 continue;
             }
             let answer = offer.ok_or_else(|| {
-                let names = if reached.is_empty() { &found.reached } else { &reached };
+                let names = if found.last_reached.is_empty() { &found.reached } else { &found.last_reached };
                 let over_concurrency_limit = found.limited;
                 Refusal {
                     rejection: rejection(&Tally { over_concurrency_limit, ..found.tally }),
                     tally: found.tally,
-                    reached: names.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect(),
+                    reached: in_text(names),
                     untested: false,
                 }
             });
             self.found = Some(found);
             return answer;
         }
+    }
+
+    fn last_reached(&self) -> Vec<String> {
+        self.found.as_ref().map_or_else(Vec::new, |found| in_text(&found.last_reached))
     }
 
     fn passed_over(&mut self, submitter: usize) -> bool {
@@ -669,13 +675,8 @@ impl ScanMatcher<'_> {
     }
 
     /// The best candidate that is free and permitted; those passed over are removed.
-    fn pop(
-        &self,
-        found: &mut ScannedCandidates,
-        search: &SlotSearch<'_>,
-        limited: &Limited,
-        reached: &mut BTreeSet<Vec<u8>>,
-    ) -> Option<Offer> {
+    fn pop(&self, found: &mut ScannedCandidates, search: &SlotSearch<'_>, limited: &Limited) -> Option<Offer> {
+        found.last_reached.clear();
         let session = search.session;
         while let Some((_, offer)) = found.candidates.pop() {
             if !self.free[offer.slot] {
@@ -686,7 +687,7 @@ impl ScanMatcher<'_> {
                 // Not a reason for a rejection: as in `condor_negotiator`, reasons come from the search, except for the
                 // submitter limit.
                 found.tally.over_concurrency_limit += 1;
-                reached.insert(name);
+                found.last_reached.insert(name);
             } else if offer.is_permitted(session) {
                 return Some(offer);
             } else {
@@ -700,10 +701,18 @@ impl ScanMatcher<'_> {
 impl ScannedCandidates {
     pub(super) fn new(search: &SlotSearch<'_>) -> Self {
         let SlotSearch { request: Request { autocluster, .. }, submitter, serve, .. } = *search;
-        let (candidates, tally, reached) = (Vec::new(), Tally::default(), BTreeSet::new());
-        let rooms = HashMap::new();
-        let (passed_over, limited) = (false, 0);
-        Self { autocluster: *autocluster, submitter, serve, candidates, tally, passed_over, limited, rooms, reached }
+        Self {
+            autocluster: *autocluster,
+            submitter,
+            serve,
+            candidates: Vec::new(),
+            tally: Tally::default(),
+            passed_over: false,
+            limited: 0,
+            rooms: HashMap::new(),
+            reached: BTreeSet::new(),
+            last_reached: BTreeSet::new(),
+        }
     }
 
     /// Puts a slot that is not used up back among the candidates.
@@ -743,6 +752,11 @@ impl ScannedCandidates {
             }
         }
     }
+}
+
+/// The names of concurrency limits, as text.
+fn in_text(limits: &BTreeSet<Vec<u8>>) -> Vec<String> {
+    limits.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect()
 }
 
 /// The resources that a request draws from a slot by its consumption policy; `None` without a policy, or if the slot

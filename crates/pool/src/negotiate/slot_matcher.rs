@@ -17,6 +17,11 @@ pub trait SlotMatcher {
     /// The reason no slot is suitable.
     fn best(&mut self, search: &SlotSearch<'_>) -> Result<Offer, Refusal>;
 
+    /// The concurrency limits that were reached in slots when the last offer was sought, alphabetically.
+    fn last_reached(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Returns whether a slot was over the submitter limit when candidates were last searched in the turn of this
     /// submitter.
     fn passed_over(&mut self, submitter: usize) -> bool;

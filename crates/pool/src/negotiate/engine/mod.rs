@@ -408,6 +408,11 @@ impl SlotMatcher for ClassMatcher<'_> {
         held
     }
 
+    fn last_reached(&self) -> Vec<String> {
+        // What classes serve has the same limits in all slots.
+        if self.found.is_some() { Vec::new() } else { self.offers.last_reached() }
+    }
+
     fn passed_over(&mut self, submitter: usize) -> bool {
         let Some(found) = self.found.take() else { return self.offers.passed_over(submitter) };
         let mut too_heavy = || {
