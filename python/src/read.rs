@@ -129,8 +129,11 @@ impl AdReader {
     fn read<'py>(&self, py: Python<'py>) -> PyResult<Option<(Bound<'py, PyAny>, usize)>> {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         let next = reader.as_mut().map_or(Ok(None), BindingReader::next_ad);
+        // The reference cuts strings at NUL when it prints them, so it has no text of its own to lose here.
+        let is_lossy = reader.as_ref().is_some_and(BindingReader::loses_string);
         drop(reader);
         match next {
+            _ if is_lossy => Err(unreadable()),
             Ok(Some((ad, length))) => Ok(Some((new_ad(py, ad)?, length))),
             Ok(None) => Ok(None),
             Err(_) => Err(unreadable()),

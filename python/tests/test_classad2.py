@@ -151,6 +151,24 @@ def test_names_are_found_in_any_spelling():
         ClassAd("[a = 1]")["a\0"]
 
 
+def test_a_string_with_nul_is_never_lost_in_silence(tmp_path):
+    for name in ("a", "error", "zz"):
+        for string in ("x\0y", "\0", "\0x"):
+            ad = ClassAd({name: string, "m": 1})
+            path = tmp_path / "ads"
+            # The forms have no way to write it that the reference reads.
+            for text, parser in [(ad.printJson(), Parser.JSON), (ad.printOld(), Parser.Old), (ad.printOld(), Parser.Auto), (repr(ad), Parser.New)]:
+                path.write_text(text)
+                for read in (parseOne, parseNext, lambda text, parser: list(parseAds(text, parser))):
+                    with pytest.raises(ValueError, match="Unable to parse"):
+                        read(text, parser)
+                with open(path) as file, pytest.raises(ValueError, match="Unable to parse"):
+                    list(parseAds(file, parser))
+    # What precedes the NUL is read if it is whole.
+    assert [repr(ad) for ad in parseAds("a = 1\0\n\nb = 2")] == ["[ a = 1 ]"]
+    assert repr(parseOne('a = "x"\n\0b = "y"')) == '[ a = "x" ]'
+
+
 def test_texts_are_read_in_the_version_of_their_reader():
     # Parsers are used again, but not for another version.
     def ads(read):

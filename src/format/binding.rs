@@ -81,6 +81,10 @@ pub struct BindingReader {
     text: Vec<u8>,
     /// Bytes used up so far.
     at: usize,
+    /// A string with a NUL is a part of what the binding drops without an error.
+    loses_string: bool,
+    /// The NUL at which the text was cut is in a string.
+    is_cut: bool,
     parsers: Box<BindingParsers>,
 }
 
@@ -97,8 +101,16 @@ pub struct BindingParsers {
 impl BindingReader {
     /// A reader of a text, which ends at its first NUL.
     pub fn new(format: BindingFormat, mut text: Vec<u8>, parsers: Box<BindingParsers>) -> Self {
-        text.truncate(memchr::memchr(0, &text).unwrap_or(text.len()));
-        BindingReader { format, text, at: 0, parsers }
+        let nul = memchr::memchr(0, &text);
+        text.truncate(nul.unwrap_or(text.len()));
+        let is_cut = nul.is_some() && ends_in_string(&text, &parsers.options);
+        BindingReader { format, text, at: 0, loses_string: false, is_cut, parsers }
+    }
+
+    /// Tests whether a string with a NUL is a part of what was dropped without an error so far: one that `\u0000` or
+    /// `\0` stands in, or in which the text was cut.
+    pub fn loses_string(&self) -> bool {
+        self.loses_string
     }
 
     /// The parsers, for the next text.
@@ -123,10 +135,14 @@ impl BindingReader {
         };
         match step {
             ReadStep::Ad { ad, length, .. } => {
+                self.loses_string = self.is_cut && length >= rest.len();
                 self.at += length;
                 Ok(Some((ad, length)))
             }
-            ReadStep::Stop { reached } if reached >= rest.len() => Ok(None),
+            ReadStep::Stop { reached, has_nul } if reached >= rest.len() => {
+                self.loses_string = self.is_cut || has_nul;
+                Ok(None)
+            }
             ReadStep::Stop { .. } => Err(Unreadable),
         }
     }
@@ -160,7 +176,7 @@ pub fn read_file_as_binding(
     let is_blank = visible[..first].iter().all(|byte| is_space(*byte));
     let step = match format {
         BindingFormat::JsonLines | BindingFormat::File | BindingFormat::Long if is_blank => {
-            ReadStep::Stop { reached: noticed(visible, first, true) }
+            ReadStep::stop(noticed(visible, first, true))
         }
         BindingFormat::JsonLines | BindingFormat::File => line(visible, parsers, BindingParsers::parse_json),
         BindingFormat::Long => long(visible, parsers),
@@ -172,13 +188,14 @@ pub fn read_file_as_binding(
     match step {
         ReadStep::Ad { open: true, .. } if !is_all => (FileStep::More, 0),
         ReadStep::Ad { ad, length, .. } => (FileStep::Ad(ad), length),
-        ReadStep::Stop { reached } if reached >= visible.len() && !is_all => (FileStep::More, 0),
+        ReadStep::Stop { reached, .. } if reached >= visible.len() && !is_all => (FileStep::More, 0),
         // What is behind a NUL is not dropped in silence.
-        ReadStep::Stop { reached } if reached > visible.len() && visible.len() < text.len() => {
+        ReadStep::Stop { reached, .. } if reached > visible.len() && visible.len() < text.len() => {
             (FileStep::Unreadable, visible.len() + 1)
         }
-        ReadStep::Stop { reached } if reached > visible.len() => (FileStep::End, text.len()),
-        ReadStep::Stop { reached } => (FileStep::Unreadable, reached),
+        ReadStep::Stop { reached, has_nul: true } => (FileStep::Unreadable, reached.min(text.len())),
+        ReadStep::Stop { reached, .. } if reached > visible.len() => (FileStep::End, text.len()),
+        ReadStep::Stop { reached, .. } => (FileStep::Unreadable, reached),
     }
 }
 
@@ -214,8 +231,24 @@ impl BindingParsers {
 enum ReadStep {
     /// An ad with attributes, and how much of the text was used up. If it is open, more text could be part of it.
     Ad { ad: ClassAd, length: usize, open: bool },
-    /// Nothing more. The reader got to this place; beyond the end of the text if it noticed the end.
-    Stop { reached: usize },
+    /// Nothing more. The reader got to this place; beyond the end of the text if it noticed the end. An escape of NUL
+    /// can be the reason.
+    Stop { reached: usize, has_nul: bool },
+}
+
+impl ReadStep {
+    /// Nothing more, for another reason than an escape of NUL.
+    fn stop(reached: usize) -> Self {
+        ReadStep::Stop { reached, has_nul: false }
+    }
+}
+
+/// Tests whether a string is open where a text ends.
+fn ends_in_string(text: &[u8], options: &ParseOptions) -> bool {
+    let line = memchr::memrchr(b'\n', text).map_or(0, |newline| newline + 1);
+    let mut lexer = Lexer::new(&text[line..], options);
+    let fault = std::iter::from_fn(|| lexer.next()).find_map(Result::err);
+    fault.is_some_and(|error| matches!(error.kind, SyntaxErrorKind::UnterminatedString { .. }))
 }
 
 /// The end of lines that were read to a place, as a reader of files notices it: beyond the end of the text, unless a
@@ -244,7 +277,7 @@ fn found(ad: ClassAd, length: usize, text: &[u8], options: &ParseOptions) -> Rea
     }
     let ad = LongReader::new(&text[length..end], options).next_ad().ok().flatten().unwrap_or_default();
     let reached = noticed(text, end, is_done);
-    if ad.is_empty() { ReadStep::Stop { reached } } else { ReadStep::Ad { ad, length: end, open: reached > end } }
+    if ad.is_empty() { ReadStep::stop(reached) } else { ReadStep::Ad { ad, length: end, open: reached > end } }
 }
 
 fn new(text: &[u8], parsers: &mut BindingParsers) -> ReadStep {
@@ -269,7 +302,8 @@ fn bracketed(text: &[u8], list: u8, parsers: &mut BindingParsers, parse: Parse) 
                 // A bracket that was only looked at behind a bad token opens nothing.
                 let bad = rest.get(error.span.start as usize) == Some(&list) && error.span.start as usize + 1 == end;
                 if start > 0 || !bad {
-                    return ReadStep::Stop { reached: start + end };
+                    let has_nul = error.kind == SyntaxErrorKind::NulInString;
+                    return ReadStep::Stop { reached: start + end, has_nul };
                 }
                 start += end;
             }
@@ -373,12 +407,12 @@ fn line(text: &[u8], parsers: &mut BindingParsers, parse: Parse) -> ReadStep {
     let blank = text.iter().take_while(|byte| is_space(**byte)).count();
     let end = memchr::memchr(b'\n', &text[blank..]).map_or(text.len(), |length| blank + length + 1);
     if blank == text.len() {
-        return ReadStep::Stop { reached: end + 1 };
+        return ReadStep::stop(end + 1);
     }
     match parse(parsers, &text[blank..end]) {
         Ok((ad, _)) if !ad.is_empty() => ReadStep::Ad { ad, length: end, open: !text[..end].ends_with(b"\n") },
         Ok((ad, _)) => found(ad, end, text, &parsers.options),
-        Err(_) => ReadStep::Stop { reached: noticed(text, end, true) },
+        Err(_) => ReadStep::stop(noticed(text, end, true)),
     }
 }
 
@@ -390,12 +424,12 @@ fn long(text: &[u8], parsers: &mut BindingParsers) -> ReadStep {
             let (read, last) = (&text[..source.used()], source.last_line());
             let reached = noticed(text, read.len(), last.iter().all(|byte| is_space(*byte)));
             if ad.is_empty() {
-                ReadStep::Stop { reached }
+                ReadStep::stop(reached)
             } else {
                 ReadStep::Ad { ad, length: read.len(), open: reached > read.len() }
             }
         }
-        _ => ReadStep::Stop { reached: text.len() + 1 },
+        _ => ReadStep::stop(text.len() + 1),
     }
 }
 
@@ -407,22 +441,22 @@ fn xml(text: &[u8], options: &ParseOptions) -> ReadStep {
             let ad = &text[start..];
             return match XmlParser::new(options).parse(ad) {
                 Ok(read) => found(read.ad, start + read.length, text, options),
-                Err(error) if error.span.end as usize >= ad.len() => ReadStep::Stop { reached: text.len() + 1 },
-                Err(error) => ReadStep::Stop { reached: start + error.span.end as usize },
+                Err(error) if error.span.end as usize >= ad.len() => ReadStep::stop(text.len() + 1),
+                Err(error) => ReadStep::stop(start + error.span.end as usize),
             };
         }
         if tag.name == b"c" {
-            return ReadStep::Stop { reached: tag.end };
+            return ReadStep::stop(tag.end);
         }
         at = tag.end;
     }
-    ReadStep::Stop { reached: text.len() + 1 }
+    ReadStep::stop(text.len() + 1)
 }
 
 /// Reads an ad in the format that the text seems to be in, from here on.
 fn file(text: &[u8], parsers: &mut BindingParsers) -> ReadStep {
     if significant(text) == text.len() {
-        return ReadStep::Stop { reached: text.len() + 1 };
+        return ReadStep::stop(text.len() + 1);
     }
     let lone = lone_bracket(text);
     match detect_file(text, &parsers.options) {
@@ -430,7 +464,7 @@ fn file(text: &[u8], parsers: &mut BindingParsers) -> ReadStep {
             // The character that was peeked at after the bracket is lost, and the line end with it.
             Some(end) => match long(&[&text[..end], text.get(end + 2..).unwrap_or_default()].concat(), parsers) {
                 ReadStep::Ad { ad, length, open } => ReadStep::Ad { ad, length: (length + 2).min(text.len()), open },
-                ReadStep::Stop { reached } => ReadStep::Stop { reached: reached + 2 },
+                ReadStep::Stop { reached, has_nul } => ReadStep::Stop { reached: reached + 2, has_nul },
             },
             None => long(text, parsers),
         },
@@ -446,7 +480,7 @@ fn file(text: &[u8], parsers: &mut BindingParsers) -> ReadStep {
             };
             match step {
                 ReadStep::Ad { ad, length, open } => ReadStep::Ad { ad, length: start + length, open },
-                ReadStep::Stop { reached } => ReadStep::Stop { reached: start + reached },
+                ReadStep::Stop { reached, has_nul } => ReadStep::Stop { reached: start + reached, has_nul },
             }
         }
     }
@@ -483,6 +517,27 @@ mod tests {
         for (text, format) in [("x[{\"a\": 1}]", "json"), ("1{[a = 1]}", "new"), ("=?{[a = 1]}", "new")] {
             let (ads, good) = read_as_binding(format, text.as_bytes(), &ParseOptions::default()).unwrap();
             assert_eq!((ads.len(), good), (0, false), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_string_with_nul_that_is_dropped_is_noticed() {
+        let cases: [(BindingFormat, &[u8], bool); 9] = [
+            (BindingFormat::Json, b"{\"a\": 1, \"b\": \"x\\u0000y\"}", true),
+            (BindingFormat::Json, b"{\"a\": 1, \"b\": \"x\\u12\"}", false),
+            (BindingFormat::New, b"[ b = 1 ] [ a = \"\\000\"]", true),
+            (BindingFormat::Long, b"a = 1\nb = \"x\0y\"\nc = 2\n", true),
+            (BindingFormat::Text, b"a = \"x\0y\"\n", true),
+            (BindingFormat::New, b"[ a = \"x\0y\" ]", true),
+            (BindingFormat::Long, b"a = 1\0\nb = \"x\"\n", false),
+            (BindingFormat::Long, b"a = \"x\"\nb\0c = 2\n", false),
+            (BindingFormat::Long, b"a = \"x", false),
+        ];
+        for (format, text, lost) in cases {
+            let parsers = Box::new(BindingParsers::new(&ParseOptions::default()));
+            let mut reader = BindingReader::new(format, text.to_vec(), parsers);
+            while !reader.loses_string() && reader.next_ad().is_ok_and(|ad| ad.is_some()) {}
+            assert_eq!(reader.loses_string(), lost, "{}", text.escape_ascii());
         }
     }
 
