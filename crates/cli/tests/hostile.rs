@@ -616,6 +616,50 @@ fn a_megabyte_of_costly_ads_is_given_up() {
     }
 }
 
+/// A megabyte of short jobs and slots makes billions of pairs.
+#[test]
+fn pairs_of_too_many_ads_are_given_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let ads: Vec<String> = (0..40_000).map(|at| format!("a={at}\n")).collect();
+    let costly = format!("Requirements = sum({{{}}}) > 0\n", vec!["TARGET.a"; 40_000].join(","));
+    let (many, one) =
+        (file(&folder, "many.ads", ads.join("\n").as_bytes()), file(&folder, "one.ads", costly.as_bytes()));
+    for (jobs, slots, shown) in [
+        (&many, &many, "1600000000 pairs of 40000 jobs and 40000 slots"),
+        (&one, &many, "40000 pairs of 1 job and 40000 slots"),
+    ] {
+        for pairs in ["none", "all"] {
+            let output = classmate(SPACE, &["match", "--job", jobs, "--slots", slots, "--pairs", pairs]);
+            assert_eq!(output.status.code(), Some(1));
+            let message = text(&output.stderr);
+            assert!(message.starts_with(&format!("error: evaluation limit reached: {shown}\n")), "{message}");
+            assert!(message.contains("--no-limit"), "{message}");
+        }
+    }
+    let output = classmate(
+        SPACE,
+        &["match", "--job", "../../examples/pool/jobs.ads", "--slots", "../../examples/pool/slots.ads"],
+    );
+    let all = classmate(
+        SPACE,
+        &["match", "--job", "../../examples/pool/jobs.ads", "--slots", "../../examples/pool/slots.ads", "--no-limit"],
+    );
+    assert!(output.status.success() && output.stdout == all.stdout);
+}
+
+/// Lines that go on and on are looked at once each.
+#[test]
+fn a_megabyte_of_open_lines_is_answered_in_the_session() {
+    for part in ["(\n", "\"a\n", "{ /* a\n", &format!("({}\n", "a".repeat(190))] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = file(&folder, "script", format!("{}\n:quit\n", megabyte(part)).as_bytes());
+        let output = limited(SPACE, PATIENCE, "exec \"$0\" repl < \"$1\"", &[&path]);
+        assert!(output.status.success(), "{part}: {:?} {}", output.status, text(&output.stderr));
+        let printed = text(&output.stdout);
+        assert!(printed.starts_with("error: ") && printed.lines().count() < 2000, "{part}: {printed}");
+    }
+}
+
 /// A file of gzip with parts that are repeated.
 fn compressed(folder: &tempfile::TempDir, name: &str, parts: &[(&[u8], usize)]) -> String {
     let path = folder.path().join(name);

@@ -1,6 +1,7 @@
 //! `classmate match --job FILE --slots FILE`
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::ValueEnum;
 use serde::{Serialize, Serializer};
@@ -11,9 +12,9 @@ use crate::cli::{Failure, Form, FormatArguments, Reply, Streams, World, print_re
 use crate::report::Color;
 use crate::report::counted;
 use crate::report::table::{Screen, Table};
-use classmate::internal::eval::matching::{is_true, requirements};
+use classmate::internal::eval::matching::is_true;
 use classmate::internal::threads;
-use classmate::{ClassAd, EvalError, EvalOptions, Value, rank};
+use classmate::{ClassAd, EvalError, EvalOptions, Scope, Value};
 use classmate_pool::Snapshot;
 use classmate_pool::internal::pool::slot::is_slot;
 use classmate_wire::AdType;
@@ -21,7 +22,8 @@ use classmate_wire::AdType;
 /// Match every job with every slot and count the matches.
 ///
 /// Each pair is listed with both decisions and the job's Rank. Requirements accept if they evaluate to true or a
-/// nonzero number; false, UNDEFINED and ERROR reject.
+/// nonzero number; false, UNDEFINED and ERROR reject. Evaluation stops at a limit that grows with the input; for whole pools,
+/// `classmate negotiate` is quicker.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -39,6 +41,9 @@ pub(super) struct MatchArguments {
     /// Pairs to list
     #[arg(long, value_enum, default_value = "all")]
     pairs: Pairs,
+    /// Evaluate all pairs, no matter how long it takes
+    #[arg(long)]
+    no_limit: bool,
     #[command(flatten)]
     output: FormatArguments,
     #[command(flatten)]
@@ -65,12 +70,15 @@ struct Pair {
 }
 
 impl Pair {
-    fn of(job: &ClassAd, slot: &ClassAd, settings: &EvalOptions) -> Pair {
-        Pair {
-            job: requirements(job, slot, settings),
-            slot: requirements(slot, job, settings),
-            rank: rank(job, slot, settings),
-        }
+    /// The pair, and the steps of its evaluation. The Rank is that of the job; if it has none, that of the slot.
+    fn of(job: &ClassAd, slot: &ClassAd, settings: &EvalOptions) -> (Pair, u64) {
+        let of_job = Scope::new(job, settings).with_target(slot);
+        let of_slot = Scope::new(slot, settings).with_target(job);
+        let ranking = if !job.contains("Rank") && slot.contains("Rank") { &of_slot } else { &of_job };
+        let [(job, one), (slot, other)] = [&of_job, &of_slot].map(|scope| scope.eval_attr_counted("Requirements"));
+        let (rank, more) = ranking.eval_attr_counted("Rank");
+        let rank = rank.ok().and_then(|value| value.as_number()).unwrap_or(0.0);
+        (Pair { job, slot, rank }, STEPS_OF_PAIR + one + other + more)
     }
 
     fn matches(&self) -> bool {
@@ -105,7 +113,10 @@ pub(super) fn run(arguments: &MatchArguments, streams: Streams) -> Result<(), Fa
         settings.now = Some(recorded.newest_time()).filter(|newest| *newest > 0).unwrap_or(settings.now);
         slots = recorded.slots;
     }
-    let found = Matching::of(&jobs, &slots, arguments.pairs, &settings);
+    let allowed = if arguments.no_limit { u64::MAX } else { allowance(&jobs, &slots) };
+    let Some(found) = Matching::of(&jobs, &slots, arguments.pairs, allowed, &settings) else {
+        return Err(too_many_pairs(jobs.len(), slots.len()));
+    };
     let form = arguments.output.format;
     if form == Form::Text {
         let answer = Reply { schema: "", result: &(), rows: &[(); 0] };
@@ -212,18 +223,58 @@ impl Serialize for Matching {
     }
 }
 
+/// Steps that stand for the overhead of a pair, and for the row of one that is listed.
+const STEPS_OF_PAIR: u64 = 40;
+const STEPS_OF_ROW: u64 = 300;
+
+/// Steps that all pairs together may take, besides those for each attribute.
+const BASE_STEPS: u64 = 150_000_000;
+const STEPS_PER_ATTRIBUTE: u64 = 200;
+
+/// The steps that all pairs of some ads may take.
+fn allowance(jobs: &[ClassAd], slots: &[ClassAd]) -> u64 {
+    let attributes = jobs.iter().chain(slots).map(|ad| ad.len() as u64).sum::<u64>();
+    BASE_STEPS + STEPS_PER_ATTRIBUTE * attributes
+}
+
+fn too_many_pairs(jobs: usize, slots: usize) -> Failure {
+    let pairs = counted(jobs as u64 * slots as u64, "pair");
+    let (jobs, slots) = (counted(jobs as u64, "job"), counted(slots as u64, "slot"));
+    Failure::new(format!("evaluation limit reached: {pairs} of {jobs} and {slots}")).help(
+        "list fewer pairs with --pairs matches or --pairs none, or evaluate all with --no-limit; \
+         `classmate negotiate` runs a cycle over pools of any size",
+    )
+}
+
 /// Pairs that are evaluated before they are counted.
 const PAIRS_AT_ONCE: usize = 1 << 16;
 
 impl Matching {
-    fn of(jobs: &[ClassAd], slots: &[ClassAd], listed: Pairs, settings: &EvalOptions) -> Self {
+    /// Evaluates all pairs; `None` if that takes more than the allowed steps.
+    fn of(jobs: &[ClassAd], slots: &[ClassAd], listed: Pairs, allowed: u64, settings: &EvalOptions) -> Option<Self> {
+        let taken = AtomicU64::new(0);
+        let is_over = || taken.load(Ordering::Relaxed) > allowed;
+        let is_listed = |pair: &Pair| match listed {
+            Pairs::All => true,
+            Pairs::Matches => pair.matches(),
+            Pairs::None => false,
+        };
         let names = slots.iter().enumerate().map(|(at, ad)| slot_name(ad, at)).collect();
         let mut found = Matching { pairs: Vec::new(), jobs: Vec::with_capacity(jobs.len()), slots: names };
         // Some jobs at once, so that threads have work even if there are few slots.
         let at_once = PAIRS_AT_ONCE.div_ceil(slots.len().max(1));
         let parts = jobs.chunks(at_once).flat_map(|jobs| {
-            let pair = |at: usize| Pair::of(&jobs[at / slots.len()], &slots[at % slots.len()], settings);
-            let mut pairs = threads::map_range(jobs.len() * slots.len(), pair).into_iter();
+            let pair = |at: usize| {
+                if is_over() {
+                    return None;
+                }
+                let (pair, steps) = Pair::of(&jobs[at / slots.len()], &slots[at % slots.len()], settings);
+                let row = if is_listed(&pair) { STEPS_OF_ROW } else { 0 };
+                taken.fetch_add(steps + row, Ordering::Relaxed);
+                Some(pair)
+            };
+            let count = if is_over() { 0 } else { jobs.len() * slots.len() };
+            let mut pairs = threads::map_range(count, pair).into_iter().flatten();
             let of_job = move |_| pairs.by_ref().take(slots.len()).collect::<Vec<_>>();
             (0..jobs.len()).map(of_job).collect::<Vec<_>>()
         });
@@ -236,11 +287,7 @@ impl Matching {
                 accepting_job: count(&|pair| is_true(&pair.slot)),
                 matching: count(&Pair::matches),
             });
-            let shown = (0_u32..).zip(&pairs).filter(|(_, pair)| match listed {
-                Pairs::All => true,
-                Pairs::Matches => pair.matches(),
-                Pairs::None => false,
-            });
+            let shown = (0_u32..).zip(&pairs).filter(|(_, pair)| is_listed(pair));
             found.pairs.extend(shown.map(|(slot, pair)| ListedPair {
                 job: at as u32,
                 slot,
@@ -249,7 +296,7 @@ impl Matching {
                 rank: pair.rank,
             }));
         }
-        found
+        (!is_over()).then_some(found)
     }
 
     /// The pairs, with their names.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::io::{BufRead, ErrorKind, IsTerminal, Write};
+use std::io::{BufRead, BufReader, BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::cli::input::{self, Notes};
 use crate::cli::{Failure, Now, Streams, World, columns, pager, written};
 use crate::repl::complete::{Completion, complete, signature};
 use crate::repl::highlight::{FAINT, paint};
-use crate::repl::input::{goes_on, is_command, split};
+use crate::repl::input::{LinesSoFar, goes_on, is_command, split};
 use crate::repl::{Host, Output, Session, Start};
 use crate::report::Color;
 use crate::report::message_kinds::MessageKinds;
@@ -112,7 +112,9 @@ pub(super) fn run(arguments: &ReplArguments, streams: Streams) -> Result<(), Fai
         None | Some(Now::Wall) => None,
         Some(Now::At(seconds)) => Some(seconds),
     };
-    let start = Start { options: settings.clone(), now, color: streams.out, width: columns() };
+    let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    let shown = (!terminal).then_some(SHOWN);
+    let start = Start { options: settings.clone(), now, color: streams.out, width: columns(), shown };
     let mut session = Session::new(Box::new(Process { begin: Instant::now() }), start);
     let mut notes = Notes::default();
     for (side, path) in [(AdSide::My, &arguments.my), (AdSide::Target, &arguments.target)] {
@@ -126,7 +128,6 @@ pub(super) fn run(arguments: &ReplArguments, streams: Streams) -> Result<(), Fai
         notes.warn(skipped);
     }
     notes.show(streams.err);
-    let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let problems = if terminal { interactive(session, settings.mode, streams.out)? } else { piped(&mut session)? };
     match problems {
         0 => Ok(()),
@@ -148,15 +149,16 @@ fn show(outputs: &[Output], problems: &mut usize) -> Result<bool, Failure> {
 /// Messages of one kind that are shown.
 const SHOWN: u64 = 20;
 
-/// The messages of a session without a terminal.
-struct PipedMessages {
+/// The output of a session without a terminal.
+struct PipedOutput {
+    out: BufWriter<std::io::StdoutLock<'static>>,
     kinds: MessageKinds,
     /// Inputs with a problem.
     problems: usize,
 }
 
-impl PipedMessages {
-    /// Shows the outputs of an input; false if standard output is closed.
+impl PipedOutput {
+    /// Writes the outputs of an input; false if standard output is closed.
     fn show(&mut self, mut outputs: Vec<Output>) -> Result<bool, Failure> {
         self.problems += usize::from(outputs.iter().any(Output::is_problem));
         outputs.retain(|output| {
@@ -165,42 +167,59 @@ impl PipedMessages {
                 text.lines().next().and_then(|line| line.split_once(": ")).unwrap_or(("message", text));
             self.kinds.is_shown(level, message)
         });
-        show(&outputs, &mut 0)
+        let printed = outputs.iter().try_for_each(|output| writeln!(self.out, "{}", output.text()));
+        let open = printed.is_ok();
+        written(printed).map(|()| open)
+    }
+
+    /// Hands on what was written; false if standard output is closed.
+    fn flush(&mut self) -> Result<bool, Failure> {
+        let flushed = self.out.flush();
+        let open = flushed.is_ok();
+        written(flushed).map(|()| open)
     }
 }
 
 /// Reads lines from standard input; how many inputs could not be carried out.
 fn piped(session: &mut Session) -> Result<usize, Failure> {
-    let mut messages = PipedMessages { kinds: MessageKinds::new(SHOWN), problems: 0 };
-    let mut input = std::io::stdin().lock();
-    let (mut open, mut line) = (Vec::new(), Vec::new());
+    let kinds = MessageKinds::new(SHOWN);
+    let mut output = PipedOutput { out: BufWriter::new(std::io::stdout().lock()), kinds, problems: 0 };
+    let mut input = BufReader::new(std::io::stdin().lock());
+    let (mut open, mut line, mut lines) = (Vec::new(), Vec::new(), LinesSoFar::default());
     while !session.finished() {
         line.clear();
+        // A program at the other end may wait for the answer before it asks again.
+        if memchr::memchr(b'\n', input.buffer()).is_none() && !output.flush()? {
+            break;
+        }
         let read = input
             .read_until(b'\n', &mut line)
             .map_err(|error| Failure::new(format!("cannot read standard input: {}", io_reason(&error))))?;
         // A command ends what is open before it, as the end does.
         if !open.is_empty() && (read == 0 || is_command(&String::from_utf8_lossy(&line))) {
-            if !messages.show(session.line(whole_lines(&open)))? {
+            if !output.show(session.line(whole_lines(&open)))? {
                 break;
             }
             open.clear();
+            lines = LinesSoFar::default();
         }
         if read == 0 {
             break;
         }
         open.extend_from_slice(&line);
-        if goes_on(&String::from_utf8_lossy(whole_lines(&open))) {
+        if lines.add(&String::from_utf8_lossy(whole_lines(&line))) {
             continue;
         }
-        if !messages.show(session.line(whole_lines(&open)))? {
+        lines = LinesSoFar::default();
+        if !output.show(session.line(whole_lines(&open)))? {
             break;
         }
         open.clear();
     }
-    let rest: Vec<Output> = messages.kinds.rest().into_iter().map(Output::Text).collect();
-    show(&rest, &mut 0)?;
-    Ok(messages.problems)
+    let rest: Vec<Output> = output.kinds.rest().into_iter().map(Output::Text).collect();
+    output.show(rest)?;
+    output.flush()?;
+    Ok(output.problems)
 }
 
 /// Lines without the last line end.

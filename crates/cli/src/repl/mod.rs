@@ -11,11 +11,15 @@ pub mod highlight;
 pub mod input;
 mod slots;
 
+use std::cell::RefCell;
 use std::time::Duration;
 
+use crate::report::escape::escaped;
+use crate::report::message_kinds::MessageKinds;
 use crate::report::versions::not_reproduced;
 use crate::report::{Color, Origin, counted, printable, render_diagnostic};
 use classmate::internal::builtin::check::check;
+use classmate::internal::diagnostic::Severity;
 use classmate::internal::eval::explain::{Cause, Reason, explain};
 use classmate::internal::eval::walk::AdSide;
 use classmate::internal::syntax::diagnose::diagnose;
@@ -94,6 +98,8 @@ pub struct Start {
     pub color: Color,
     /// The columns of the terminal, if there is one.
     pub width: Option<usize>,
+    /// Messages of one kind that are wanted in full, if not all are: of others the first line is enough.
+    pub shown: Option<u64>,
 }
 
 /// An interactive session: two ads, slots, a clock, and the lines given so far.
@@ -106,6 +112,8 @@ pub struct Session {
     /// The last expression and its value.
     last: Option<(Expr, Value)>,
     start: Start,
+    /// The findings so far, if not all are wanted in full.
+    kinds: Option<RefCell<MessageKinds>>,
     /// Number of the next line of input.
     line: u64,
     finished: bool,
@@ -120,6 +128,7 @@ impl Session {
             target: None,
             slots: Vec::new(),
             last: None,
+            kinds: start.shown.map(|shown| RefCell::new(MessageKinds::new(shown))),
             start,
             line: 1,
             finished: false,
@@ -226,10 +235,19 @@ impl Session {
     }
 
     fn options(&self) -> ParseOptions {
-        ParseOptions { places: true, ..self.settings().parse_options() }
+        ParseOptions { places: true, ..self.start.options.parse_options() }
     }
 
     fn rendered(&self, finding: &Diagnostic, source: &[u8]) -> String {
+        let level = match finding.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        let message = escaped(&finding.message);
+        let is_hidden = |kinds: &RefCell<MessageKinds>| !kinds.borrow_mut().is_shown(level, &message);
+        if self.start.color == Color::Off && self.kinds.as_ref().is_some_and(is_hidden) {
+            return format!("{level}: {message}");
+        }
         let origin = Origin { name: "input", line: self.line, column: 1 };
         render_diagnostic(finding, source, &origin, self.start.color)
     }
