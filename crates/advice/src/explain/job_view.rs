@@ -1,10 +1,13 @@
 //! A job and all slots: what every condition of either side is for every pair, evaluated once for all explanations.
 
+use std::sync::Arc;
+
 use crate::explain::PoolFacts;
 use crate::explain::ad_table::AdTable;
 use crate::explain::clauses::{AdConditions, conditions_of};
 use crate::explain::names::{self, MissingAttribute};
 use crate::explain::slot_classes::SlotClasses;
+use classmate::internal::ad::Attribute;
 use classmate::{ClassAd, Name};
 
 /// A job evaluated against all slots.
@@ -26,7 +29,7 @@ pub struct JobView<'m> {
     pub(super) job: &'m ClassAd,
     /// The conditions of the job.
     pub(super) conditions: AdConditions,
-    pub(super) table: AdTable<'m>,
+    pub(super) table: Arc<AdTable<'m>>,
     pub(super) classes: SlotClasses,
     pub(super) absent: Vec<MissingAttribute>,
 }
@@ -34,10 +37,29 @@ pub struct JobView<'m> {
 impl<'m> JobView<'m> {
     /// Evaluates a job, as slots see it, against all slots.
     pub fn of(pool: &'m PoolFacts<'m>, job: &'m ClassAd) -> Self {
+        Self::with_table(pool, job, Arc::new(Self::table(pool, job)))
+    }
+
+    /// The slots by column, for a job and all others with the same [`expressions`].
+    pub(super) fn table(pool: &'m PoolFacts<'m>, job: &ClassAd) -> AdTable<'m> {
+        AdTable::of(pool.slots.iter().map(|slot| &slot.ad).collect(), job, &[], &pool.settings)
+    }
+
+    /// As [`JobView::of`], with a table that was made for a job with the same [`expressions`].
+    pub(super) fn with_table(pool: &'m PoolFacts<'m>, job: &'m ClassAd, table: Arc<AdTable<'m>>) -> Self {
         let conditions = conditions_of(job, Name::new("Requirements"));
-        let table = AdTable::of(pool.slots.iter().map(|slot| &slot.ad).collect(), job, &[], &pool.settings);
         let classes = SlotClasses::of(&table, job, &conditions);
         let absent = names::absent(pool, &table, job, &conditions, &classes);
         JobView { pool, job, conditions, table, classes, absent }
     }
+}
+
+/// The expressions of a job: their names and the addresses of their trees, in order. The values beside them do not change the
+/// table of slots.
+pub(super) fn expressions(job: &ClassAd) -> Vec<(Name, usize)> {
+    let address = |value: &Attribute| value.tree().map(|tree| Arc::as_ptr(tree) as usize);
+    let mut found: Vec<(Name, usize)> =
+        job.lineage().flat_map(ClassAd::attributes).filter_map(|(name, value)| Some((name, address(value)?))).collect();
+    found.sort_unstable_by(|(one, _), (other, _)| one.folded().cmp(other.folded()));
+    found
 }

@@ -202,7 +202,7 @@ fn is_unmatched(found: &Explanation) -> bool {
 /// The suggestions, in the syntax of a submit file, with the number of slots that match then.
 fn suggestions<'e>(found: &Explanation, some: impl Iterator<Item = &'e Suggestion>, color: Color) -> Vec<String> {
     let mut shown: Vec<&Suggestion> = Vec::new();
-    for one in some {
+    for one in with_widest_steps(some.collect()) {
         // More changes are only worth showing if they bring much more.
         let adds_little = |known: &&Suggestion| {
             let is_longer = known.changes.iter().all(|change| one.changes.contains(change));
@@ -223,6 +223,26 @@ fn suggestions<'e>(found: &Explanation, some: impl Iterator<Item = &'e Suggestio
         format!("  {}: {effect}", color.paint(Paint::Good, &brief(&change)))
     };
     std::iter::once(heading).chain(shown.iter().map(line)).collect()
+}
+
+/// Suggestions in their order; where the first ones are more steps of one change than are shown, the first, one in the middle and
+/// the last of these come first.
+fn with_widest_steps(all: Vec<&Suggestion>) -> Vec<&Suggestion> {
+    let places = |one: &Suggestion| -> Vec<(Changed, String, String)> {
+        let place = |change: &Change| {
+            let before = if change.of == Changed::Job { String::new() } else { change.before.clone() };
+            (change.of, change.attribute.clone(), before)
+        };
+        one.changes.iter().map(place).collect()
+    };
+    let is_step = |pair: &[&Suggestion]| places(pair[0]) == places(pair[1]) && pair[0].slots < pair[1].slots;
+    let steps = all.windows(2).take_while(|pair| is_step(pair)).count() + 1;
+    if steps <= MAX_SHOWN {
+        return all;
+    }
+    let picked = [0, steps / 2, steps - 1];
+    let others = (0..all.len()).filter(|at| !picked.contains(at));
+    picked.into_iter().chain(others).map(|at| all[at]).collect()
 }
 
 /// The tested settings that lift the limit that stops the job, or the command that releases it.

@@ -230,19 +230,22 @@ fn ceiling(story: &CycleTrace, asked: &JobInCycle<'_>) -> Cause {
     Cause::new(Reason::Ceiling, &label, format!("{label}: {uses} in use"))
 }
 
+/// The cause of all jobs whose submitter has reached its limit.
+pub(super) const SUBMITTER_LIMIT: &str = "submitter limit reached";
+
 /// The sentence about a submitter that reached its limit.
 fn share(story: &CycleTrace, asked: &JobInCycle<'_>, lightest: &LightestSlot) -> Cause {
-    let label = format!("submitter limit of {} reached", asked.submitter);
     let turn = story.turns.last();
     let (fraction, limit) = turn.map_or((0.0, 0.0), |turn| (turn.share * 100.0, turn.limit));
     let text = format!(
-        "{label}: share {fraction:.1}% of the pie, {} in use before the cycle, {} matched, limit {} in its last turn; \
+        "submitter limit of {} reached: share {fraction:.1}% of the pie, {} in use before the cycle, {} matched, limit {} in its last turn; \
         {lightest}",
+        asked.submitter,
         slots(story.usage),
         story.submitter_matched,
         slots(limit)
     );
-    Cause::new(Reason::Share, label, text)
+    Cause::new(Reason::Share, SUBMITTER_LIMIT, text)
 }
 
 /// The conditions of `PREEMPTION_REQUIREMENTS` that protect slots in use.

@@ -1,19 +1,22 @@
 //! The causes for which idle jobs got no slot in a cycle, those of the most jobs first.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 use indexmap::IndexMap;
 use serde::Serialize;
 
 use crate::explain::PoolFacts;
+use crate::explain::ad_table::AdTable;
 use crate::explain::causes::{Cause, Reason, of_match};
-use crate::explain::cycle::obstacle::{CycleObstacle, held_back, of_cycle};
+use crate::explain::cycle::obstacle::{CycleObstacle, SUBMITTER_LIMIT, held_back, of_cycle};
 use crate::explain::cycle::pre_cycle::PreCycleFacts;
 use crate::explain::cycle::record::OutcomeRecord;
 use crate::explain::cycle::trace::{CycleTrace, JobInCycle};
-use crate::explain::job_view::JobView;
+use crate::explain::job_view::{JobView, expressions};
 use crate::explain::replay::division_of;
+use classmate::internal::program::table::redefines_scopes;
 use classmate::internal::threads;
 use classmate_config::ConfigError;
 use classmate_pool::internal::negotiate::PreparedJob;
@@ -62,6 +65,9 @@ impl CauseSurvey {
 
 /// Maximum number of evaluated pairs of a job and a slot.
 const MAX_EVALUATIONS: usize = 20_000_000;
+
+/// Jobs with the same expressions that are explained with one table of the slots.
+const JOBS_PER_TABLE: usize = 64;
 
 /// Idle jobs of one submitter that make equal requests.
 struct EqualJobs<'s> {
@@ -126,16 +132,28 @@ pub fn survey<'s>(
     let examined = equal.len().min(MAX_EVALUATIONS / pool.slots.len().max(1));
     let askers: Vec<(&EqualJobs<'s>, PreparedJob)> =
         equal[..examined].iter().map(|one| (one, prepared.job(&one.first.ad, &one.first.submitter))).collect();
-    let explained = |(EqualJobs { first, submitter, .. }, asker): &(&EqualJobs<'s>, PreparedJob)| {
+    let explained = |at: usize, table: &Arc<AdTable<'_>>| {
+        let (EqualJobs { first, submitter, .. }, asker) = &askers[at];
         let schedd = first.schedd.as_deref();
         let asked = JobInCycle { id: first.id, schedd, submitter, activity: first.activity, asker };
-        let view = JobView::of(&pool, &asker.ad);
+        let view = JobView::with_table(&pool, &asker.ad, Arc::clone(table));
         let facts = PreCycleFacts::of(&view, submitter, &asker.unsent);
         let story = CycleTrace::of(record, snapshot, division.as_ref(), (&pool, &facts), &asked);
         let causes = of_cycle(&story, (&pool, &facts), &asked).into_iter().chain(of_match(&view).0);
         causes.into_iter().next().unwrap_or_else(|| recorded(record, submitter, first))
     };
-    let causes = threads::map_all(&askers, explained).into_iter();
+    let mut alike: HashMap<_, Vec<usize>> = HashMap::new();
+    for (at, (_, asker)) in askers.iter().enumerate() {
+        alike.entry((redefines_scopes(&asker.ad), expressions(&asker.ad))).or_default().push(at);
+    }
+    let parts: Vec<&[usize]> = alike.values().flat_map(|places| places.chunks(JOBS_PER_TABLE)).collect();
+    let explained = threads::map_all(&parts, |places| {
+        let table = Arc::new(JobView::table(&pool, &askers[places[0]].1.ad));
+        places.iter().map(|at| (*at, explained(*at, &table))).collect::<Vec<_>>()
+    });
+    let mut causes: Vec<(usize, Cause)> = explained.into_iter().flatten().collect();
+    causes.sort_unstable_by_key(|(at, _)| *at);
+    let causes = causes.into_iter().map(|(_, cause)| cause);
     let rest = equal[examined..].iter().map(|one| recorded(record, &one.submitter, &one.first));
     let shared = shared_ids(snapshot, &pool, equal.iter().map(|one| one.first.id));
     let mut found: IndexMap<String, CommonCause> = IndexMap::new();
@@ -179,7 +197,7 @@ fn recorded(record: &OutcomeRecord<'_>, submitter: &str, job: &Job<'_>) -> Cause
     let stopped = line.map(|(_, line)| line.stopped);
     let (reason, label) = match CycleObstacle::of(refused, stopped) {
         CycleObstacle::ConcurrencyLimit => (Reason::ConcurrencyLimit, "concurrency limit reached".to_owned()),
-        CycleObstacle::Limit(_) => (Reason::Share, format!("submitter limit of {submitter} reached")),
+        CycleObstacle::Limit(_) => (Reason::Share, SUBMITTER_LIMIT.to_owned()),
         CycleObstacle::PreemptionRequirements => {
             (Reason::PreemptionRequirements, "PREEMPTION_REQUIREMENTS protects matching slots in use".to_owned())
         }
