@@ -24,7 +24,8 @@ use classmate_pool::internal::negotiate::directory::SlotAttributes;
 ///
 /// With `--anonymize`, users, groups, projects, sites, hosts and directories have pseudonyms, the same for the same name everywhere. Strings and
 /// variables of the configuration that a cycle does not look at are left out. A cycle with pseudonyms has the same outcome, which is tried
-/// before anything is written. Names of attributes, numbers and times stay as they are.
+/// before anything is written. Names of attributes, numbers and times stay as they are. Logs of daemons are left out, and clusters of Slurm
+/// are not covered.
 ///
 /// With `--slurm`, runs Slurm's commands, and saves what `classmate sprio`, `sshare` and `negotiate --policy slurm` read.
 #[derive(clap::Args, Debug)]
@@ -91,6 +92,10 @@ pub(super) fn run(arguments: &SnapshotArguments, streams: Streams) -> Result<(),
         let files = PoolFiles { pool: Some(from.clone()), ..PoolFiles::default() };
         let snapshot = files.snapshot(&mut notes, streams.err)?;
         notes.show(streams.err);
+        if snapshot.slots.is_empty() {
+            return Err(Failure::input(format!("`{}` has no slots of HTCondor", from.display()))
+                .help("--anonymize does not cover clusters of Slurm"));
+        }
         return save_anonymous(&snapshot, directory);
     }
     let mut read = arguments.live.read(SlotAttributes::All, None, false, &mut notes)?;
