@@ -129,15 +129,25 @@ struct Setting<'c> {
     value: Vec<u8>,
 }
 
+/// The name of the user map whose text a variable is.
+fn map_of(variable: &[u8]) -> Option<&[u8]> {
+    const START: &[u8] = b"CLASSAD_USER_MAPDATA_";
+    let (start, map) = variable.split_at_checked(START.len())?;
+    start.eq_ignore_ascii_case(START).then_some(map)
+}
+
 /// The variables that are set and that a cycle can read, without what they refer to.
 fn settings(config: &Config) -> Result<Vec<Setting<'_>>, ConfigError> {
     let exprs = config.get("NEGOTIATOR_MATCH_EXPRS")?.map(|found| found.text.to_ascii_uppercase()).unwrap_or_default();
     let is_match_expr = |name: &[u8]| list_items(&exprs).contains(&name.to_ascii_uppercase());
+    let maps = config.list("NEGOTIATOR_CLASSAD_USER_MAP_NAMES")?;
+    let is_map = |name: &[u8]| map_of(name).is_some_and(|map| maps.iter().any(|one| one.eq_ignore_ascii_case(map)));
     let mut settings = Vec::new();
     for definition in config.definitions() {
         let name = config.bare(definition.name);
         let knob = knob::find(name).filter(|knob| knob.kind != KnobKind::Path);
         let kind = knob.map(|knob| knob.kind).or_else(|| is_match_expr(name).then_some(KnobKind::Expression));
+        let kind = kind.or_else(|| is_map(name).then_some(KnobKind::Text));
         let Some(kind) = kind else { continue };
         let Some(found) = config.get(&String::from_utf8_lossy(name))? else { continue };
         let member = knob.and_then(|knob| {
@@ -193,6 +203,9 @@ impl Anonymizer {
         }
         if let Some(log) = &snapshot.log {
             anonymizer.learn_log(&log.to_text());
+        }
+        for map in settings.iter().filter(|setting| map_of(setting.name).is_some()) {
+            anonymizer.learn_map(&map.value);
         }
         anonymizer
     }
@@ -368,6 +381,16 @@ impl Anonymizer {
             }
         }
         out
+    }
+
+    /// Learns the names in a user map: who is mapped, and to which groups.
+    fn learn_map(&mut self, text: &[u8]) {
+        for line in text.split(|byte| *byte == b'\n') {
+            let mut fields = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).skip(1);
+            for kind in [NameKind::User, NameKind::Group] {
+                fields.next().into_iter().for_each(|field| self.pseudonyms.add(field, kind));
+            }
+        }
     }
 
     /// Learns the names in the keys of an accountant's log.
