@@ -172,8 +172,12 @@ fn more_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Names that are often written for an attribute, lower case.
-const FOR_ATTRIBUTES: [(&[u8], &str); 36] = [
+const FOR_ATTRIBUTES: [(&[u8], &str); 40] = [
     (b"acctgrp", "AcctGroup"),
+    (b"kflop", "KFlops"),
+    (b"mip", "Mips"),
+    (b"status", "JobStatus"),
+    (b"walltime", "RemoteWallClockTime"),
     (b"accountinggrp", "AccountingGroup"),
     (b"cpu", "Cpus"),
     (b"exitstatuscode", "ExitCode"),

@@ -597,8 +597,17 @@ fn of_values(measured: &Measured, op: BinaryOp, value: &Value, span: Span) -> Op
     let always = match op {
         BinaryOp::Equal | BinaryOp::Is => "never true",
         BinaryOp::NotEqual | BinaryOp::Isnt => "always true",
+        _ if fact.name == "OpSysAndVer" => {
+            let message = "`OpSysAndVer` is a text, so `AlmaLinux10` is before `AlmaLinux9`".to_owned();
+            let help = "compare `OpSysMajorVer` with a number, and `OpSysName`";
+            return Some(Diagnostic::warning(message, span).help(help).code("impossible-value"));
+        }
         _ => return None,
     };
+    if let Some((message, help)) = other_form(fact.name, &text) {
+        let message = format!("{message}: this is {always}");
+        return Some(Diagnostic::warning(message, span).help(help).code("impossible-value"));
+    }
     let alike = fact.values.iter().find(|known| known.eq_ignore_ascii_case(&text));
     let shown = &measured.shown;
     let (message, help) = match alike {
@@ -628,6 +637,25 @@ fn of_values(measured: &Measured, op: BinaryOp, value: &Value, span: Span) -> Op
         }
     };
     Some(Diagnostic::warning(message, span).help(help).code("impossible-value"))
+}
+
+/// A text in a form that the values of an attribute never have, and the form that they have.
+fn other_form(name: &str, text: &str) -> Option<(String, String)> {
+    match name {
+        "OpSysName" if text.contains([' ', '9', '8', '7']) && !text.starts_with("Windows") => {
+            let plain = text.trim_end_matches(|sign: char| sign.is_ascii_digit() || " .".contains(sign));
+            let message = format!("`OpSysName` has no release, and `{text}` has one");
+            (plain.len() < text.len()).then(|| (message, format!("write `\"{plain}\"`, and compare `OpSysMajorVer`")))
+        }
+        "Microarch" => {
+            let rest = text.get(..6).filter(|start| start.eq_ignore_ascii_case("x86_64") || *start == "x86-64");
+            let level = text.bytes().last().filter(u8::is_ascii_digit)?;
+            let meant = format!("x86_64-v{}", char::from(level));
+            let message = format!("`Microarch` is never `{text}`");
+            (rest.is_some() && text != meant && text.len() > 6).then(|| (message, format!("write `\"{meant}\"`")))
+        }
+        _ => None,
+    }
 }
 
 /// The value of `OpSysAndVer`, a name and a release, that one with a slip in the name means: `AlmaLinux9` for `AlmaLinx9`.
@@ -705,6 +733,8 @@ fn of_unit(measured: &Measured, op: BinaryOp, value: &Value, unit: &str, span: S
         "seconds" if least && (OTHER_TIMES.contains(&value) || !measured.age && SHORT_TIMES.contains(&value)) => {
             ("is in seconds".into(), "minutes, hours or days")
         }
+        // Nobody waits so shortly for the whole life of a job.
+        "seconds" if least && measured.shown.contains("QDate") && value == 30.0 => ("is in seconds".into(), "days"),
         "seconds" if measured.age && ordered && value >= 86_400_000.0 => ("is in seconds".into(), "milliseconds"),
         "minutes" if ordered && (2.0..=24.0).contains(&value) => ("counts minutes since midnight".into(), "hours"),
         "hundredths" if (1.0..100.0).contains(&value) => ("is 100 times a release".into(), "the release"),

@@ -39,6 +39,8 @@ mod submit_files;
 mod submit_macros;
 mod submit_odd;
 mod submit_policy;
+mod submit_programs;
+mod submit_shapes;
 mod submit_values;
 pub mod suite;
 mod template_order;

@@ -29,6 +29,7 @@ pub(super) fn check(config: &Config) -> lists::Found {
     pairs.slots();
     pairs.one_place();
     pairs.flocking();
+    pairs.available();
     pairs.found
 }
 
@@ -311,6 +312,23 @@ impl Pairs<'_> {
         let Some(name) = LISTS.into_iter().find(|name| self.set(name).is_some()).filter(|_| one != two) else { return };
         let message = format!("`{}` has {one} hosts, and `{}` has {two}: jobs do not flock", LISTS[0], LISTS[1]);
         self.conflict(name, message, "write as many hosts in both, or set `FLOCK_TO` alone");
+    }
+
+    /// Lists for high availability of different lengths (`hadMonitor` and `replicator` pair their members).
+    fn available(&mut self) {
+        const LISTS: [&str; 2] = ["HAD_LIST", "REPLICATION_LIST"];
+        let count = |name: &str| {
+            let text = self.text(name);
+            unknowns::marked(&text).is_none().then(|| list_items(&text).len())
+        };
+        if LISTS.iter().any(|name| self.set(name).is_none()) {
+            return;
+        }
+        let (Some(one), Some(two)) = (count(LISTS[0]), count(LISTS[1])) else { return };
+        if one != two && one > 0 && two > 0 {
+            let message = format!("`HAD_LIST` has {one} members, and `REPLICATION_LIST` has {two}");
+            self.conflict(LISTS[1], message, "write the same hosts in both");
+        }
     }
 
     /// Hosts that are allowed and denied: `DENY_…` decides.

@@ -197,6 +197,11 @@ impl Reading {
             }));
             let odd = QueueStatement::parse(&arguments).ok().and_then(|queue| odd_items(&queue));
             self.found.extend(odd.map(|(message, help)| (at, warning(message, text, help).code("odd-command"))));
+            if is_empty_slice(&arguments) {
+                let message = "the slice has no items, so there are no jobs";
+                let help = "write `[first:end]`, with a larger end";
+                self.found.push((at, warning(message, text, help).code("odd-command")));
+            }
             self.open_at_queue(at, text);
             let plain = arguments.split('(').next().unwrap_or_default().to_ascii_lowercase();
             let words: Vec<&str> = plain.split_whitespace().collect();
@@ -499,6 +504,9 @@ impl Reading {
             "parallel" | "mpi" | "11" | "8" if !has(&["machine_count", "machinecount", "node_count", "nodecount"]) => {
                 Some(("the parallel universe needs `machine_count`", "add `machine_count = …`"))
             }
+            "scheduler" | "7" if has(&["deferral_time"]) => {
+                Some(("`deferral_time` cannot be used in the scheduler universe", "write `universe = local`"))
+            }
             "java" | "10" if !has(&["arguments", "args"]) => {
                 Some(("the java universe needs the name of a class", "add `arguments = Class`"))
             }
@@ -533,6 +541,7 @@ impl Reading {
         self.unread_commands(&name, statements);
         self.policies(statements);
         self.companions(&name, statements);
+        self.programs(statements);
         let slips = Slips { values: &self.values, statements }.check();
         self.found.extend(slips);
         for (one, other) in EXCLUSIVE {
@@ -616,7 +625,12 @@ impl Reading {
         let is_plain = |(value, _): &&Assigned| !value.contains('$');
         if let Some((value, at)) = self.value(&["vm_disk"]).filter(is_plain).cloned() {
             let odd = |disk: &str| !(3..=4).contains(&(disk.matches(':').count() + 1));
-            if let Some(disk) = value.split(',').map(str::trim).find(|disk| odd(disk)) {
+            let permits = |disk: &&str| disk.split(':').nth(2).is_some_and(|way| !matches!(way, "r" | "w" | "rw"));
+            if let Some(disk) = value.split(',').map(str::trim).find(permits) {
+                let message = format!("the permission of the disk `{disk}` is neither `r` nor `w`");
+                let help = "write `file:device:w`, or `r` for a disk that is only read";
+                self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
+            } else if let Some(disk) = value.split(',').map(str::trim).find(|disk| odd(disk)) {
                 let message = format!("`{disk}` is not a disk of a virtual machine");
                 let help = "write `file:device:permission`, as in `disk.img:sda1:w`, perhaps with `:format`";
                 self.found.push((at, error(message, &statements[at], help)));
@@ -628,6 +642,14 @@ impl Reading {
             let message =
                 format!("`vm_memory` is `{value}`: expected a number of MiB, or one with a unit such as `GB`");
             self.found.push((at, error(message, &statements[at], "write `vm_memory = 512`")));
+        }
+        if let Some((value, at)) = self.value(&["vm_macaddr"]).filter(is_plain).cloned() {
+            let is_byte = |part: &str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
+            if value.split(':').count() != 6 || !value.split(':').all(is_byte) {
+                let message = format!("`{value}` is not the address of a network card");
+                let help = "write six bytes, as in `00:11:22:33:44:55`";
+                self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
+            }
         }
         let streams = ["input", "output", "error"].into_iter().find_map(|name| Some((name, self.value(&[name])?.1)));
         if let Some((name, at)) = streams {
@@ -731,7 +753,8 @@ impl Reading {
 
     /// Commands that `condor_submit` ignores beside others.
     fn ignored_commands(&mut self, statements: &[String]) {
-        const IGNORED: [(&str, &str); 4] = [
+        const IGNORED: [(&str, &str); 5] = [
+            ("accounting_group", "my.accountinggroup"),
             ("retry_request_memory_increase", "retry_request_memory"),
             ("requirements", "my.requirements"),
             ("ec2_keypair_file", "ec2_keypair"),
@@ -815,7 +838,8 @@ impl Reading {
             |(value, _): &&(String, usize)| ["no", "false", "never"].iter().any(|no| value.eq_ignore_ascii_case(no));
         let Some((_, at)) = self.value(&["should_transfer_files"]).filter(no).cloned() else { return };
         let exit = |(value, _): &&(String, usize)| value.to_ascii_lowercase().starts_with("on_");
-        let other = self.value(&["transfer_input_files"]).map(|(_, at)| ("transfer_input_files", *at));
+        let files = ["transfer_input_files", "transfer_output_files"];
+        let other = files.into_iter().find_map(|name| Some((name, self.value(&[name])?.1)));
         let when =
             self.value(&["when_to_transfer_output"]).filter(exit).map(|(_, at)| ("when_to_transfer_output", *at));
         if let Some((name, _)) = other.or(when) {
@@ -956,6 +980,9 @@ fn odd_items(queue: &QueueStatement<'_>) -> Option<(String, String)> {
         );
         return Some((message, "write the number of jobs".to_owned()));
     }
+    if let Some(found) = odd_text(queue) {
+        return Some(found);
+    }
     match &queue.list {
         ItemList::Here(item) if queue.kind == ItemKind::Words && item.trim().starts_with('{') => {
             let inner = item.trim().trim_matches(['{', '}']);
@@ -994,6 +1021,49 @@ fn odd_items(queue: &QueueStatement<'_>) -> Option<(String, String)> {
             let message = format!("an item of `in` is the value of `{first}` alone: `{second}` is empty");
             let names = queue.names.join(",");
             Some((message, format!("write `queue {names} from (`, each row of items on its own line, and `)`")))
+        }
+        _ => None,
+    }
+}
+
+/// Tests for a slice such as `[5:2]`, or with the step 0.
+fn is_empty_slice(arguments: &str) -> bool {
+    let Some((_, (inner, _))) =
+        arguments.split_once(" [").and_then(|(front, rest)| Some((front, rest.split_once(']')?)))
+    else {
+        return false;
+    };
+    let parts: Vec<Option<u32>> = inner.split(':').map(|part| part.trim().parse().ok()).collect();
+    match parts[..] {
+        [_, _, Some(0)] => true,
+        [Some(first), Some(end)] | [Some(first), Some(end), _] => first >= end,
+        _ => false,
+    }
+}
+
+/// Items in quotes, which are a part of them, patterns of another kind, and a slice without items.
+fn odd_text(queue: &QueueStatement<'_>) -> Option<(String, String)> {
+    let (ItemList::Here(text) | ItemList::File(text)) = &queue.list else { return None };
+    let text = text.trim();
+    let is_quoted = |word: &str| word.len() > 2 && word.starts_with('"') && word.ends_with('"');
+    let mut words = text.split([',', ' ', '\t']).filter(|word| !word.is_empty());
+    match (&queue.list, queue.kind) {
+        (ItemList::Here(_), ItemKind::Words) if words.clone().all(is_quoted) && !text.is_empty() => {
+            let message = format!("the quotes are a part of the items in `{text}`");
+            Some((message, format!("write `in ({})`", text.replace('"', ""))))
+        }
+        (_, ItemKind::Paths(_) | ItemKind::Rows) if is_quoted(text) => {
+            let message = format!("the quotes are a part of the name `{text}`");
+            Some((message, format!("write `{}`", text.trim_matches('"'))))
+        }
+        (_, ItemKind::Paths(_)) => {
+            let pattern = words.find(|word| word.contains("\\.") || word.contains(".*\\") || word.starts_with('^'))?;
+            let message = format!("`{pattern}` is not a regular expression here, but a pattern of names");
+            Some((message, "write `*` for any letters, as in `*.csv`".to_owned()))
+        }
+        (ItemList::Here(_), ItemKind::Rows) if is_list_file(text) => {
+            let message = format!("`{text}` in parentheses is one item");
+            Some((message, format!("write `from {text}` for the lines of the file")))
         }
         _ => None,
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::ads::circular;
-use super::attributes::{is_known, misspelled_own};
+use super::attributes::{is_known, misspelled_own, only_in};
 use super::commands::{self, CommandKind};
 use super::comparison::{assigned as assigned_value, wrong_size};
 use super::expression::{LintContext, Role, lint as lint_expression, unparsed};
@@ -25,8 +25,8 @@ use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
-use classmate::internal::syntax::view::Reference;
-use classmate::{ClassAd, Diagnostic, Name, ParseOptions, Span};
+use classmate::internal::syntax::view::{RefScope, Reference};
+use classmate::{ClassAd, Diagnostic, Expr, Name, ParseOptions, Span};
 use classmate_config::internal::config::check::seconds_of_days;
 use classmate_config::internal::config::{BYTE_ORDER_MARK, origin, parenthesized};
 
@@ -383,7 +383,11 @@ fn request(
     {
         fault.shifted(value)
     } else {
-        let (unit, amount) = (unit?, text.parse::<u32>().ok()?);
+        let unit = unit?;
+        let amount = match text.parse::<u32>() {
+            Ok(amount) => amount,
+            Err(_) => return product((file, own), line, (name, equals), (number, start)),
+        };
         if let Some((meant, _)) = meant_amount(&own.beside(start, name), f64::from(amount), unit) {
             let message = format!("`{name}` without a unit is in {unit}, and the comment says `{}`", meant.shown);
             let finding = Diagnostic::warning(message, span).code("odd-unit");
@@ -403,6 +407,26 @@ fn request(
     let excerpt = Excerpt { text: line.to_vec(), subject: Some(name.to_owned()) };
     let fix = shifted_fix(&finding, start);
     Some(placed(finding, file, number, excerpt, fix))
+}
+
+/// `request_disk = 20 * 1024`: a product of numbers in another unit than the request.
+fn product(
+    (file, _): (&Arc<str>, &Own),
+    line: &[u8],
+    (name, equals): (&str, usize),
+    (at, start): (u64, usize),
+) -> Option<Diagnostic> {
+    let value = equals + 1 + line[equals + 1..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let text = String::from_utf8_lossy(line[value.min(line.len())..].trim_ascii_end()).into_owned();
+    let is_product = name == "request_disk" && text.contains('*') && !text.contains('$');
+    let amount = number(&text).filter(|amount| is_product && *amount < f64::from(u32::MAX))?;
+    let looks = unlikely_request(name, "KiB", amount as u32)?;
+    let message = format!("`{name}` is in KiB, and `{text}` is probably {looks}");
+    let found = Diagnostic::warning(message, Span::new(value, value + text.len())).code("odd-unit");
+    let found = found.help("write a number with a unit, as in `20GB`");
+    let excerpt = Excerpt { text: line.to_vec(), subject: Some(name.to_owned()) };
+    let fix = shifted_fix(&found, start);
+    Some(placed(found, file, at, excerpt, fix))
 }
 
 /// A request that depends on what a job used in its last run: the first one has no value, and matches no slot.
@@ -490,7 +514,7 @@ fn no_amount(name: &str, text: &str) -> Option<Diagnostic> {
     }
     // More than the largest machines have.
     let most = match name {
-        "request_cpus" => 65_536.0,
+        "request_cpus" => 4_096.0,
         "request_gpus" => 1_024.0,
         "request_memory" => 1e9,
         "request_disk" => 1e15,
@@ -597,6 +621,13 @@ fn command_as_attribute(attribute: &str, line: &[u8]) -> Option<Diagnostic> {
 
 /// The finding about `+WantFlockign`: almost the name of an attribute that HTCondor knows.
 fn misspelled_name(attribute: &str, line: &[u8]) -> Option<Diagnostic> {
+    if attribute.contains('-') && !attribute.contains('$') {
+        let start = line.len() - line.trim_ascii_start().len();
+        let span = Span::new(start, start + memchr::memchr(b'=', &line[start..])?);
+        let message = format!("no expression can refer to `{attribute}`: it would read a difference");
+        let help = format!("write `+{}`", attribute.replace('-', "_"));
+        return Some(Diagnostic::warning(message, span).help(help).code("ignored-text"));
+    }
     let meant = misspelled_own(attribute.as_bytes())?;
     let end = memchr::memchr(b'=', line).map_or(line.len(), |equals| line[..equals].trim_ascii_end().len());
     let start = end.checked_sub(attribute.len())?;
@@ -684,6 +715,11 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
             return vec![warning.help("remove the quotes").code("type-clash")];
         }
         if role == MATCH_VALUE
+            && let Some(found) = same_for_all(text, &own.options())
+        {
+            return vec![found];
+        }
+        if role == MATCH_VALUE
             && let Some(found) = own.unknown_value(text)
         {
             return vec![number_expected(found, &lower)];
@@ -695,6 +731,9 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
             return found.or_else(|| string_for_number(&lower, text, &own.options())).into_iter().collect();
         }
         let (Some(attribute), Ok(expr)) = (attribute, parse_expr(text, &options)) else { return Vec::new() };
+        if let Some(found) = quoted_truth(attribute, &expr) {
+            return vec![found];
+        }
         let text_attribute = unquoted_text(Name::new(attribute), text, &expr, &own_attribute);
         let known = |word: Name| is_known(word.folded()) || own_attribute(word);
         let constant = || {
@@ -744,6 +783,20 @@ fn of_gpus(text: &[u8], options: &ParseOptions) -> Vec<Diagnostic> {
         if let Some(reference) = tree.reference(id) {
             let name = reference.name.display().into_owned();
             let lower = name.to_ascii_lowercase();
+            const SHORT: [(&str, &str); 7] = [
+                ("globalmemory", "GlobalMemoryMb"),
+                ("globalmemorymib", "GlobalMemoryMb"),
+                ("memory", "GlobalMemoryMb"),
+                ("memorymb", "GlobalMemoryMb"),
+                ("name", "DeviceName"),
+                ("devicememory", "GlobalMemoryMb"),
+                ("computecapability", "Capability"),
+            ];
+            if let Some((_, meant)) = SHORT.iter().find(|(short, _)| *short == lower) {
+                let message = format!("`{name}` is not a property of a GPU");
+                let found = Diagnostic::warning(message, tree.span(id)?).help(format!("write `{meant}`"));
+                return Some(found.code("unseen-attribute"));
+            }
             let property = ["cuda", "gpus_"]
                 .iter()
                 .find_map(|prefix| Some(&name[lower.strip_prefix(prefix).map(|_| prefix.len())?..]))?;
@@ -765,7 +818,15 @@ fn of_gpus(text: &[u8], options: &ParseOptions) -> Vec<Diagnostic> {
             return Some(Diagnostic::warning(message, span).help(help).code("unquoted-word"));
         }
         match (name.folded(), tree.node(tree.bare(right))) {
-            (b"capability" | b"globalmemorymb", Node::Literal(Literal::Str(text))) => {
+            (
+                b"capability"
+                | b"globalmemorymb"
+                | b"driverversion"
+                | b"maxsupportedversion"
+                | b"computeunits"
+                | b"clockmhz",
+                Node::Literal(Literal::Str(text)),
+            ) => {
                 let message = format!("`{name}` is a number: its comparison with a string is ERROR");
                 let help = format!("write `{name} {} {}`", op.symbol(), String::from_utf8_lossy(text));
                 Some(Diagnostic::warning(message, span).help(help).code("type-clash"))
@@ -847,6 +908,31 @@ fn minutes_of_days(name: &str, text: &str) -> Option<Diagnostic> {
     let meant = seconds_of_days(text).filter(|_| SECONDS.contains(&name))?;
     let message = format!("`{name}` is in seconds, and `{text}` is a number of minutes");
     Some(Diagnostic::warning(message, Span::new(0, text.len())).help(format!("write `{meant}`")).code("odd-unit"))
+}
+
+/// `+WantGPULab = "true"`: a string, where the name asks for a boolean.
+fn quoted_truth(attribute: &str, expr: &Expr) -> Option<Diagnostic> {
+    const STARTS: [&str; 7] = ["want", "is", "has", "use", "allow", "enable", "require"];
+    let Node::Literal(Literal::Str(text)) = expr.node() else { return None };
+    let text = String::from_utf8_lossy(text).to_ascii_lowercase();
+    let is_truth = matches!(text.as_str(), "true" | "false") && STARTS.iter().any(|start| attribute.starts_with(start));
+    let span = expr.tree().span(expr.root()).filter(|_| is_truth)?;
+    let message = "this is a string, and not a boolean: a condition that reads it is ERROR";
+    Some(Diagnostic::warning(message, span).help(format!("write `{text}` without quotes")).code("type-clash"))
+}
+
+/// A rank of attributes that the job alone has: it is the same for all slots.
+fn same_for_all(text: &[u8], options: &ParseOptions) -> Option<Diagnostic> {
+    let expr = parse_expr(text, options).ok().filter(|_| memchr::memchr(b'$', text).is_none())?;
+    let (tree, root) = (expr.tree(), expr.root());
+    let is_of_job =
+        |reference: &Reference| reference.scope != RefScope::Target && only_in(reference.name.folded()) == Some("job");
+    let mut all = tree.references(root).peekable();
+    let first = all.peek()?.name;
+    let message = format!("`{first}` is an attribute of the job, so this is the same for all slots");
+    let found = Diagnostic::warning(message, Span::new(0, text.len())).code("odd-command");
+    all.all(|reference| is_of_job(&reference))
+        .then(|| found.help("write attributes of slots, such as `Memory` or `KFlops`"))
 }
 
 /// A string as the value of a command that is a number or a condition: `retry_until = "0"`.

@@ -29,6 +29,15 @@ impl Reading {
             self.released(),
             self.larger(),
             self.of_java(universe),
+            self.on_no_slot(universe),
+            self.of_group(),
+            self.checkpoint_of_nothing(),
+            self.two_times(),
+            self.services(),
+            self.limits(),
+            self.variables(),
+            self.batch_system(),
+            self.of_itself(),
         ];
         for (at, message, help) in found.into_iter().flatten() {
             // What another rule says of the statement is enough.
@@ -132,6 +141,117 @@ impl Reading {
         let (name, at) = FILES.iter().find_map(|name| Some((name, self.value(&[name])?.1)))?;
         let message = format!("`{name}` has no effect in the {universe} universe: the job runs where its files are");
         Some((at, message, format!("remove `{name}`, and name the files in the program by their paths")))
+    }
+
+    /// What only slots give, in a job that runs on the access point.
+    fn on_no_slot(&self, universe: &str) -> Companion {
+        const OF_SLOTS: [&str; 4] = ["rank", "request_gpus", "require_gpus", "preferences"];
+        if !matches!(universe, "local" | "scheduler" | "7" | "12") {
+            return None;
+        }
+        let (name, at) = OF_SLOTS.iter().find_map(|name| Some((name, self.value(&[name])?.1)))?;
+        let message = format!("`{name}` has no effect in the {universe} universe: the job runs on the access point");
+        Some((at, message, format!("remove `{name}`, or write `universe = vanilla`")))
+    }
+
+    /// The attribute of a group alone, which the negotiator does not read.
+    fn of_group(&self) -> Companion {
+        let (_, at) = self.value(&["my.acctgroup"])?;
+        let others = ["accounting_group", "my.accountinggroup", "accountinggroup", "acctgroup"];
+        let message = "`AcctGroup` alone has no effect: the negotiator reads `AccountingGroup`".to_owned();
+        let help = "write `accounting_group = …`, which sets both".to_owned();
+        (!self.includes && !others.iter().any(|name| self.may_have(name))).then_some((*at, message, help))
+    }
+
+    /// Files of checkpoints in a job whose files are not transferred.
+    fn checkpoint_of_nothing(&self) -> Companion {
+        let (transfers, _) = self.value(&["should_transfer_files"])?;
+        let (_, at) = self.value(&["transfer_checkpoint_files"])?;
+        let is_no = ["no", "false", "never"].iter().any(|word| transfers.eq_ignore_ascii_case(word));
+        let message = "`transfer_checkpoint_files` has no effect: `should_transfer_files` is off".to_owned();
+        is_no.then(|| (*at, message, "write `should_transfer_files = YES`".to_owned()))
+    }
+
+    /// Services of a container, each of which needs the number of a port.
+    fn services(&self) -> Companion {
+        let (names, at) = self.value(&["container_service_names"]).filter(|(names, _)| !names.contains('$'))?;
+        let is_port = |name: &&str| {
+            let port = format!("{}_container_port", name.to_ascii_lowercase());
+            let is_number =
+                |(text, _): &(String, usize)| text.contains('$') || text.parse::<u16>().is_ok_and(|port| port > 0);
+            self.value(&[port.as_str()]).is_some_and(is_number)
+        };
+        let mut all = names.split([',', ' ']).filter(|name| !name.is_empty());
+        let name = all.find(|name| !is_port(name))?;
+        let message = format!("the service `{name}` has no port: `condor_submit` rejects the file");
+        (!self.includes).then(|| (*at, message, format!("add `{name}_container_port = 8080`")))
+    }
+
+    /// One limit twice, which counts twice.
+    fn limits(&self) -> Companion {
+        let (limits, at) = self.value(&["concurrency_limits"])?;
+        let names =
+            limits.split([',', ' ']).map(|item| item.split(':').next().unwrap_or_default().to_ascii_lowercase());
+        let names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
+        let name = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name))?.1;
+        let message = format!("the limit `{name}` is there twice, and counts twice");
+        Some((*at, message, format!("write `{name}:2`, or remove one")))
+    }
+
+    /// A variable of the environment with two values.
+    fn variables(&self) -> Companion {
+        let (value, at) = self.value(&["environment", "env"]).filter(|(value, _)| !value.contains(['\'', '$']))?;
+        let settings: Vec<(&str, &str)> = match value.strip_prefix('"') {
+            Some(inner) => {
+                inner.trim_end_matches('"').split_whitespace().filter_map(|one| one.split_once('=')).collect()
+            }
+            None => value.split(';').filter_map(|one| one.trim().split_once('=')).collect(),
+        };
+        let is_twice = |(at, (name, text)): &(usize, &(&str, &str))| {
+            settings[..*at].iter().any(|(other, value)| other == name && value != text)
+        };
+        let name = settings.iter().enumerate().find(is_twice)?.1.0;
+        let message = format!("`{name}` has two values, and the last one counts");
+        Some((*at, message, "remove one of them".to_owned()))
+    }
+
+    /// A batch system under a name that HTCondor does not have.
+    fn batch_system(&self) -> Companion {
+        const NAMES: [(&str, &str); 6] = [
+            ("torque", "pbs"),
+            ("pbspro", "pbs"),
+            ("openpbs", "pbs"),
+            ("uge", "sge"),
+            ("gridengine", "sge"),
+            ("htcondor", "condor"),
+        ];
+        let (resource, at) = self.value(&["grid_resource"])?;
+        let mut words = resource.split_whitespace();
+        let kind = words.next().filter(|word| word.eq_ignore_ascii_case("batch")).and_then(|_| words.next())?;
+        let (_, meant) = NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(kind))?;
+        let message = format!("`{kind}` is not a batch system that HTCondor knows");
+        Some((*at, message, format!("write `batch {meant}`")))
+    }
+
+    /// A macro that refers to itself, and has no earlier value.
+    fn of_itself(&self) -> Companion {
+        let is_first = |(name, all): &(&String, &Vec<(String, usize)>)| {
+            let reference = format!("$({name})");
+            let is_own = all.first().is_some_and(|(text, _)| text.to_ascii_lowercase().contains(&reference));
+            is_own && !super::commands::is_command(name) && !name.starts_with("my.")
+        };
+        let (name, all) = self.values.iter().find(is_first).filter(|_| !self.includes)?;
+        let message = format!("`$({name})` has no value here, where `{name}` gets its first one");
+        Some((all.first()?.1, message, "write another name, or the value itself".to_owned()))
+    }
+
+    /// A time of its own beside those of `cron_…`, which replace it.
+    fn two_times(&self) -> Companion {
+        const TIMES: [&str; 5] = ["cron_minute", "cron_hour", "cron_day_of_month", "cron_month", "cron_day_of_week"];
+        let (_, at) = self.value(&["deferral_time"])?;
+        let name = TIMES.iter().find(|name| self.may_have(name))?;
+        let message = format!("`deferral_time` is set beside `{name}`, and one of them replaces the other");
+        Some((*at, message, "remove one of them".to_owned()))
     }
 
     /// Requirements that allow less of a resource than the job requests.

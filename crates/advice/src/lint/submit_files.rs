@@ -16,10 +16,28 @@ pub(super) fn odd_name(name: &str, value: &str) -> Option<(String, String)> {
     if !LISTS.contains(&name) {
         return None;
     }
+    // The output of a job has its names on the machine where it runs.
+    if name == "transfer_output_files" {
+        let mut items = value.split(',').map(|item| item.trim().trim_matches('"'));
+        let is_elsewhere =
+            |item: &&str| item.contains("://") || item.starts_with("/home/") || item.starts_with("/Users/");
+        if let Some(item) = items.find(is_elsewhere) {
+            let message = format!("`{item}` is not a file that the job makes in its folder");
+            let base = item.rsplit('/').next().unwrap_or(item);
+            let help = if item.contains("://") {
+                format!("write `{base}`, and `output_destination` or `transfer_output_remaps` with the address")
+            } else {
+                format!("write `{base}`, and `transfer_output_remaps = \"{base} = {item}\"`")
+            };
+            return Some((message, help));
+        }
+    }
     // HTCondor's `file_transfer.cpp` opens each item by its name; an address may have any sign.
     let items = value.split(',').map(|item| item.trim().trim_matches('"'));
-    let item = items.into_iter().find(|item| item.contains('*') && !item.contains("://") && !item.contains('$'))?;
-    let message = format!("`{item}` is the name of one file: `*` is not a wildcard in `{name}`");
+    let is_pattern = |item: &str| item.contains(['*', '?']) || item.contains('[') && item.contains(']');
+    let item = items.into_iter().find(|item| is_pattern(item) && !item.contains("://") && !item.contains('$'))?;
+    let sign = item.chars().find(|sign| "*?[".contains(*sign)).unwrap_or('*');
+    let message = format!("`{item}` is the name of one file: `{sign}` is not a wildcard in `{name}`");
     let folder = item.rsplit_once('/').map(|(folder, _)| folder).filter(|folder| !folder.contains('*'));
     let help = match folder {
         Some(folder) => format!("write the folder, `{folder}/`, or the files one by one"),

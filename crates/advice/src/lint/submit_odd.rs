@@ -6,6 +6,7 @@ use super::attributes::{is_known, misspelled_attribute, only_in};
 use super::commands::is_listed;
 use super::rules::truth_of;
 use super::submit_files::odd_name;
+use super::submit_shapes::odd_shape;
 use crate::submit::queue::number;
 use classmate::internal::builtin::near;
 
@@ -146,7 +147,7 @@ pub(super) fn misspelled_call(text: &str) -> Option<(String, String)> {
         '[' => ']',
         _ => return None,
     };
-    if !FUNCTIONS.contains(&name) {
+    if !FUNCTIONS.contains(&name) && !is_of_path(name) {
         return None;
     }
     let end = after.char_indices().take(MAX_ARGUMENTS).find(|(_, sign)| *sign == close)?.0;
@@ -176,6 +177,14 @@ pub(super) fn of_shell(value: &str) -> Option<(String, String)> {
 /// `$EVAL($(N) * 2)`: the argument of a function ends at the first `)`.
 fn nested_function(value: &str) -> Option<(String, String)> {
     const FUNCTIONS: [&str; 4] = ["$EVAL(", "$INT(", "$REAL(", "$STRING("];
+    if let Some((start, end)) = value.match_indices('$').find_map(|(at, _)| {
+        let open = at + 1 + value[at + 1..].find('(')?;
+        let is_nested = is_of_path(&value[at + 1..open]) && value[open + 1..].starts_with("$(");
+        Some((at, open + value[open..].find(')')?)).filter(|_| is_nested)
+    }) {
+        let message = format!("`{})` is not a call: the argument is the name of a macro", &value[start..=end]);
+        return Some((message, "write the name of the macro without `$( )`".to_owned()));
+    }
     let inner = FUNCTIONS.iter().find_map(|function| {
         let at = value.to_ascii_uppercase().find(function)?;
         Some(&value[at..at + function.len() + value[at + function.len()..].find(')')?])
@@ -202,6 +211,12 @@ pub(super) fn odd_function(text: &str) -> Option<(String, String, String)> {
         let call = format!("${name}({arguments})");
         Some((call.clone(), format!("`{call}` {fault}"), help.to_owned()))
     })
+}
+
+/// Tests for the functions of the parts of a path: `Fn`, `Fpnx`.
+fn is_of_path(name: &str) -> bool {
+    let letters = name.strip_prefix('F').unwrap_or_default();
+    !letters.is_empty() && letters.chars().all(|letter| "abdfnpquwx".contains(letter))
 }
 
 /// The functions of submit files, beside those of the parts of a path.
@@ -275,7 +290,8 @@ fn function_fault(name: &str, parts: &[&str]) -> Option<(&'static str, &'static 
 }
 
 /// Commands that are the name of one file or folder.
-const FILES: [&str; 10] = [
+const FILES: [&str; 11] = [
+    "scitokens_file",
     "executable",
     "input",
     "output",
@@ -313,8 +329,8 @@ fn comment(name: &str, value: &str) -> Option<(String, String)> {
 
 /// `http//example.org/x`: an address that is none without `://`, and the name of a file.
 fn odd_address(name: &str, value: &str) -> Option<(String, String)> {
-    const SCHEMES: [&str; 11] =
-        ["http", "https", "osdf", "stash", "pelican", "s3", "gs", "ftp", "root", "davs", "gsiftp"];
+    const SCHEMES: [&str; 13] =
+        ["docker", "oras", "http", "https", "osdf", "stash", "pelican", "s3", "gs", "ftp", "root", "davs", "gsiftp"];
     if !matches!(name, "transfer_input_files" | "output_destination" | "transfer_output_remaps" | "container_image") {
         return None;
     }
@@ -446,7 +462,8 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
     let found = found
         .or_else(|| odd_name(name, value))
         .or_else(|| whole_in_quotes(name, value))
-        .or_else(|| of_command_line(name, value));
+        .or_else(|| of_command_line(name, value))
+        .or_else(|| odd_shape(name, value));
     if found.is_some() {
         return found;
     }
@@ -457,11 +474,20 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
         "concurrency_limits" => {
             let amounts = value.split([',', ' ', '\t']).filter_map(|item| item.split_once(':'));
             let is_odd = |amount: &str| {
-                !amount.trim().is_empty() && amount.trim().parse::<f64>().map_or(true, |number| number < 0.0)
+                !amount.trim().is_empty() && amount.trim().parse::<f64>().map_or(true, |number| number <= 0.0)
             };
             let (limit, amount) = amounts.into_iter().find(|(_, amount)| is_odd(amount))?;
             let message = format!("`{amount}` is not an amount of `{limit}`, and counts as 1");
             Some((message, format!("write a number, as in `{limit}:2`")))
+        }
+        "use_oauth_services" if value.contains("://") => {
+            let message = format!("`{value}` is an address, and services have names");
+            Some((message, "write the names of the services, as in `use_oauth_services = box`".to_owned()))
+        }
+        "container_image" if value.contains("://hub.docker.com/") => {
+            let image = value.rsplit("/r/").next().unwrap_or(value).trim_start_matches("library/");
+            let message = format!("`{value}` is a page, and not an image");
+            Some((message, format!("write `docker://{image}`")))
         }
         "notify_user" if matches!(value.to_ascii_lowercase().as_str(), "never" | "false") => {
             let message = format!("`notify_user` is the address of the mail, so it is sent to `{value}`");
@@ -655,6 +681,10 @@ fn odd_environment(value: &str) -> Option<(String, String)> {
 /// Files, images and arguments that are read as one name, or with their quotes.
 fn odd_files(name: &str, value: &str) -> Option<(String, String)> {
     match name {
+        "executable" if [" && ", " | ", "; "].iter().any(|sign| value.contains(sign)) => {
+            let message = format!("`{name}` is the name of one file, `{value}`: no shell reads it");
+            Some((message, "write a script with the command line, and make it the `executable`".to_owned()))
+        }
         "executable" if value.ends_with('/') => {
             let message = format!("`{name}` is the name of a file, and `{value}` is a folder");
             Some((message, format!("write the program in it, as in `{value}program`")))
@@ -703,6 +733,22 @@ fn odd_files(name: &str, value: &str) -> Option<(String, String)> {
                 let target = item.split_once('=').map_or(item, |(_, target)| target.trim());
                 let message = format!("`{target}` is one new name: `,` does not separate files");
                 return Some((message, format!("write `{}`", item.replace(',', ";"))));
+            }
+            // Files of one name.
+            let pairs = || inner.split(';').filter_map(|item| item.split_once('='));
+            let targets: Vec<&str> = pairs().map(|(_, target)| target.trim()).collect();
+            let sources: Vec<&str> = pairs().map(|(source, _)| source.trim()).collect();
+            let twice = |all: &[&str]| {
+                let is_twice = |(at, one): (usize, &&str)| all[..at].contains(one) && !one.ends_with('/');
+                all.iter().enumerate().find(|one| is_twice(*one)).map(|(_, one)| (*one).to_owned())
+            };
+            if let Some(target) = twice(&targets) {
+                let message = format!("two files get the name `{target}`, and one overwrites the other");
+                return Some((message, "give each a name of its own".to_owned()));
+            }
+            if let Some(source) = twice(&sources) {
+                let message = format!("`{source}` gets two names, and has only one of them");
+                return Some((message, "write one name for each file".to_owned()));
             }
             let item = items.find(|item| {
                 // `a: b, c = d`
@@ -762,6 +808,18 @@ fn odd_time(name: &str, value: &str) -> Option<(String, String)> {
     if let Some(step) = steps.into_iter().find(|step| *step > most) {
         let message = format!("the step {step} of `{name}` is above {most}, so only the first time is left");
         return Some((message, format!("write a step of at most {most}")));
+    }
+    if value.trim_matches('"').split_whitespace().count() == 5 && value.contains('*') {
+        let message = format!("`{name}` is one of five times, and `{value}` has all of them");
+        return Some((message, "write `cron_minute`, `cron_hour` and the other three".to_owned()));
+    }
+    let ranges = value.split(',').filter_map(|part| part.split('/').next()?.split_once('-'));
+    let numbers =
+        ranges.filter_map(|(first, last)| Some((first.trim().parse::<u32>().ok()?, last.trim().parse().ok()?)));
+    if let Some((first, last)) = numbers.into_iter().find(|(first, last)| first > last) {
+        let message =
+            format!("the range `{first}-{last}` of `{name}` begins behind its end, so the job is put on hold");
+        return Some((message, format!("write `{first}-{most},{least}-{last}`")));
     }
     let mut numbers = parts.filter(|part| !part.is_empty()).map(|part| part.parse::<u32>().unwrap_or(u32::MAX));
     let wrong = !value.chars().all(is_known) || numbers.any(|number| !(least..=most).contains(&number));

@@ -1,6 +1,7 @@
 //! Values of submit commands that `condor_submit` rejects.
 
 use super::commands::{CommandKind, kind};
+use crate::submit::bytes;
 use crate::submit::queue::number;
 use classmate::ParseOptions;
 use classmate::internal::builtin::near;
@@ -70,7 +71,22 @@ pub(super) fn bad_value(name: &str, value: &str) -> Option<(String, String)> {
             let plain = value.split('.').count() <= 2 && value.split('.').all(digits);
             (!plain).then(|| (format!("`{value}` is not a value of `{name}`"), "write `11` or `11.5`".to_owned()))
         }
-        "use_scitokens" if number(value).is_none() => one_of(&["auto"], "`true`, `false` or `auto`"),
+        "arguments2" | "environment2" | "java_vm_arguments2" if !value.starts_with('"') => Some((
+            format!("`{name}` is not in double quotes"),
+            format!("write `{name} = \"{}\"`", value.trim_matches('"')),
+        )),
+        "remote_universe" | "remote_remote_universe" if number(value).is_none() => one_of(
+            &["vanilla", "scheduler", "mpi", "grid", "java", "parallel", "local", "vm", "docker", "container"],
+            "`vanilla`, `scheduler`, `parallel`, `local` or another universe",
+        ),
+        "delegate_job_gsi_credentials_lifetime" => value
+            .parse::<i64>()
+            .is_err()
+            .then(|| (format!("`{name}` is `{value}`: expected a number of seconds"), "write seconds".to_owned())),
+        "disk_usage" | "diskusage" if bytes(value, 1 << 10).is_none() && number(value).is_none() => {
+            Some((format!("`{name}` is `{value}`: expected a size"), "write a size, as in `2GB`".to_owned()))
+        }
+        "use_scitokens" | "use_scitoken" if number(value).is_none() => one_of(&["auto"], "`true`, `false` or `auto`"),
         "kill_sig" | "remove_kill_sig" | "hold_kill_sig" => {
             let help = "write the name of a signal, such as `SIGTERM`, or its number".to_owned();
             (!is_signal(value)).then(|| (format!("`{value}` is not a signal"), help))

@@ -52,7 +52,9 @@ const IN_SECONDS: [&str; 9] = [
 const CIPHERS: [&str; 5] = ["AES", "BLOWFISH", "3DES", "TRIPLEDES", "AESGCM"];
 
 /// Variables whose quotes would be a part of the value: names of hosts, domains and folders.
-const UNQUOTED: [&str; 24] = [
+const UNQUOTED: [&str; 26] = [
+    "CONDOR_VIEW_HOST",
+    "CREDD_HOST",
     "TCP_FORWARDING_HOST",
     "SCHEDD_NAME",
     "STARTD_NAME",
@@ -473,6 +475,10 @@ fn of_slot_type(upper: &str, value: &str, own: &[String]) -> Option<Problem> {
         return None;
     }
     let help = "write a number, a percentage up to 100%, a fraction such as 1/4, or `auto`".to_owned();
+    if value.contains(';') {
+        let message = format!("`;` in `{upper}` does not separate shares");
+        return Some((Severity::Error, message, format!("write `{}`", value.replace(';', ","))));
+    }
     let separators: &[char] = match value {
         _ if value.contains('\n') => &['\n'],
         _ if value.contains(',') => &[','],
@@ -618,7 +624,8 @@ fn with_arguments(upper: &str, value: &str) -> Option<Problem> {
 
 /// Tests whether a variable (upper case) is the path of one file or folder.
 fn is_path(upper: &str) -> bool {
-    const OTHERS: [&str; 6] = ["BOINC_EXECUTABLE", "BOINC_INITIALDIR", "HISTORY", "LOCK", "MAIL", "SINGULARITY"];
+    const OTHERS: [&str; 7] =
+        ["STARTD_HISTORY", "BOINC_EXECUTABLE", "BOINC_INITIALDIR", "HISTORY", "LOCK", "MAIL", "SINGULARITY"];
     let is_cron = words::is_of_cron(upper) && upper.ends_with("_EXECUTABLE");
     is_cron
         || OTHERS.contains(&upper)
@@ -640,6 +647,11 @@ fn odd_path(upper: &str, value: &str) -> Option<Problem> {
         let user = rest.split('/').next().unwrap_or_default();
         return problem(message, format!("write the whole path, with the home of `{user}`"));
     }
+    let is_truth = ["true", "false", "yes", "no"].iter().any(|word| word.eq_ignore_ascii_case(value));
+    if is_truth && kind(upper).is_none() && words::is_not_boolean(upper) {
+        let message = format!("`{upper}` is the name of a file or a folder, and `{value}` is not a boolean here");
+        return problem(message, "write the path".to_owned());
+    }
     if value.starts_with("%(") {
         let message = format!("`{upper}` is `{value}`: `%(…)` is not a macro, and is not expanded");
         return problem(message, "write `$(NAME)` for a macro, or `$ENV(NAME)` for the environment".to_owned());
@@ -655,8 +667,7 @@ fn odd_path(upper: &str, value: &str) -> Option<Problem> {
         let message = format!("the `;` is a part of the value of `{upper}`");
         return problem(message, format!("write `{}`", path.trim_end()));
     }
-    let is_relative =
-        FOLDERS.contains(&upper) && value.contains('/') && value.starts_with(|sign: char| sign.is_alphabetic());
+    let is_relative = FOLDERS.contains(&upper) && value.starts_with(|sign: char| sign.is_alphabetic());
     let message = format!("`{upper}` is `{value}`, which is not a whole path");
     (is_relative && !value.contains(':')).then(|| (Severity::Warning, message, format!("write `/{value}`")))
 }

@@ -50,7 +50,10 @@ pub(super) fn rule(upper: &str) -> Option<Rule> {
 }
 
 /// Variables with a check of their own.
-const NAMED: [(&[&str], Rule); 14] = [
+const NAMED: [(&[&str], Rule); 17] = [
+    (&["EVENT_LOG_FORMAT_OPTIONS"], log_options),
+    (&["GPU_DISCOVERY_EXTRA"], options),
+    (&["LOCAL_CONFIG_DIR", "LOCAL_CONFIG_FILE"], separated),
     // The daemon that drains machines ends with an error otherwise (HTCondor's `defrag.cpp`).
     (&["DEFRAG_DRAINING_SCHEDULE", "DEFRAG_SCHEDULE"], |upper, value| {
         one_of(upper, value, &["graceful", "quick", "fast"], "write `graceful`, `quick` or `fast`")
@@ -89,6 +92,33 @@ const HOSTS: [&str; 11] = [
     "SCHEDD_HOST",
     "TCP_FORWARDING_HOST",
 ];
+
+/// The options of the format of an event log; others are ignored.
+fn log_options(upper: &str, value: &str) -> Option<Problem> {
+    const KNOWN: [&str; 7] = ["XML", "JSON", "CLASSAD", "UTC", "ISO_DATE", "SUB_SECOND", "LEGACY"];
+    let is_known = |word: &&str| {
+        let plain = word.trim_start_matches(['!', '~']);
+        KNOWN.iter().any(|known| known.eq_ignore_ascii_case(plain))
+    };
+    let mut words = value.split([',', ' ', '\t', '|']).filter(|word| !word.is_empty());
+    let word = words.find(|word| !is_known(word))?;
+    let message = format!("`{word}` in `{upper}` is not an option, and is ignored");
+    Some((Severity::Warning, message, "write `XML`, `JSON`, `UTC`, `ISO_DATE` or `SUB_SECOND`".to_owned()))
+}
+
+/// The arguments of a program that all begin with a dash.
+fn options(upper: &str, value: &str) -> Option<Problem> {
+    let first = value.split_whitespace().next().filter(|word| !word.starts_with(['-', '$', '"']))?;
+    let message = format!("`{first}` in `{upper}` is not an option of the program");
+    Some((Severity::Warning, message, format!("write `-{first}`")))
+}
+
+/// Files or folders, which commas separate.
+fn separated(upper: &str, value: &str) -> Option<Problem> {
+    let message = format!("`{value}` is one name: `;` does not separate in `{upper}`");
+    let inner = value.trim_end_matches(';');
+    (inner.contains(';')).then(|| (Severity::Warning, message, format!("write `{}`", inner.replace(';', ","))))
+}
 
 /// A domain: a name alone.
 fn domain(upper: &str, value: &str) -> Option<Problem> {
@@ -179,6 +209,10 @@ fn stem(address: &str) -> &str {
     address.rfind('.').map_or(address, |dot| &address[..=dot])
 }
 
+/// Macros that are the names of hosts.
+pub(super) const MACROS: [&str; 6] =
+    ["COLLECTOR_HOST", "CONDOR_HOST", "FULL_HOSTNAME", "HOSTNAME", "IP_ADDRESS", "IPV4_ADDRESS"];
+
 /// Hosts, perhaps with ports: not addresses of web pages.
 fn host(upper: &str, value: &str) -> Option<Problem> {
     let items = || value.split([',', ' ', '\t']).filter(|item| !item.is_empty());
@@ -189,6 +223,10 @@ fn host(upper: &str, value: &str) -> Option<Problem> {
     if let Some(item) = items().find(|item| item.ends_with(';') || item.contains(';') && !item.contains('"')) {
         let message = format!("`{item}` in `{upper}` is not the name of a host");
         return Some((Severity::Error, message, "separate hosts with commas".to_owned()));
+    }
+    if let Some(item) = items().find(|item| MACROS.contains(item)) {
+        let message = format!("`{item}` in `{upper}` is the name of a host, and not a macro");
+        return Some((Severity::Warning, message, format!("write `$({item})`")));
     }
     if let Some(item) = items().find(|item| !is_host(item)) {
         let message = format!("`{item}` in `{upper}` is not the name of a host");
@@ -225,6 +263,12 @@ fn with_ports(upper: &str, value: &str) -> Option<Problem> {
     let item = items.into_iter().find(|item| !item.contains(':'))?;
     let message = format!("`{item}` in `{upper}` has no port, and the daemon ends with an error");
     Some((Severity::Error, message, format!("write `{item}:PORT`")))
+}
+
+/// Tests whether the default of a variable (upper case) is not a boolean.
+pub(super) fn is_not_boolean(upper: &str) -> bool {
+    let default = crate::config::table::entry(upper.as_bytes()).map_or("", |entry| entry.1);
+    !["true", "false"].iter().any(|word| word.eq_ignore_ascii_case(default.trim()))
 }
 
 /// Tests whether a variable (upper case) is the size of a log, which has units.
@@ -448,6 +492,10 @@ fn odd_entry(upper: &str, item: &str) -> Option<Problem> {
     if ["and", "or", "not", "except"].iter().any(|word| word.eq_ignore_ascii_case(item)) {
         let message = format!("`{item}` in `{upper}` is an entry of its own, which matches no host");
         return problem(message, "separate entries with commas; `DENY_…` takes hosts out of `ALLOW_…`");
+    }
+    if MACROS.contains(&item) {
+        let message = format!("`{item}` in `{upper}` is the name of a host, and not a macro");
+        return problem(message, &format!("write `$({item})`"));
     }
     if item == "/" {
         let message =

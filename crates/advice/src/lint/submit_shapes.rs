@@ -1,0 +1,256 @@
+//! Values of another shape than a submit command reads: a boolean where files are named, a list for one file, a second command.
+//!
+//! In: a command and its value. Out: a message and a help, for findings of the rule `odd-command`.
+
+use super::commands::{CommandKind, is_listed, kind};
+use super::submit_odd::is_for_shell;
+use crate::submit::queue::number;
+
+/// Commands that are lists of the names of attributes, variables or files.
+const LISTS: [&str; 10] = [
+    "container_service_names",
+    "dont_encrypt_input_files",
+    "dont_encrypt_output_files",
+    "email_attributes",
+    "encrypt_input_files",
+    "encrypt_output_files",
+    "job_ad_information_attrs",
+    "job_machine_attrs",
+    "transfer_checkpoint_files",
+    "transfer_output_files",
+];
+
+/// Commands that are the name of one file.
+const FILES: [&str; 8] =
+    ["error", "executable", "initialdir", "input", "log", "output", "scitokens_file", "x509userproxy"];
+
+/// Commands that are names of other things.
+const NAMES: [&str; 4] = ["accounting_group", "container_image", "docker_image", "transfer_input_files"];
+
+/// Texts in which anything may stand.
+const TEXTS: [&str; 6] = ["arguments", "args", "batch_name", "description", "environment", "env"];
+
+/// Commands of a few words, and these: `condor_submit` takes any.
+const WORDS: [(&str, &[&str]); 3] =
+    [("docker_pull_policy", &["always"]), ("vm_networking_type", &["nat", "bridge"]), ("vm_type", &["kvm", "xen"])];
+
+/// The finding about a value of another shape.
+pub(super) fn odd_shape(name: &str, value: &str) -> Option<(String, String)> {
+    truth_for_name(name, value)
+        .or_else(|| joined_names(name, value))
+        .or_else(|| of_environment(name, value))
+        .or_else(|| several_files(name, value))
+        .or_else(|| second_command(name, value))
+        .or_else(|| not_a_macro(name, value))
+        .or_else(|| no_reference(value))
+        .or_else(|| other_word(name, value))
+        .or_else(|| out_of_range(name, value))
+}
+
+/// `encrypt_input_files = true`: what is named `true`.
+fn truth_for_name(name: &str, value: &str) -> Option<(String, String)> {
+    let is_truth = ["true", "false", "yes", "no"].iter().any(|word| value.eq_ignore_ascii_case(word));
+    let is_name = LISTS.contains(&name) || FILES.contains(&name) || NAMES.contains(&name);
+    let help = match name {
+        "x509userproxy" => "write `use_x509userproxy = true`, or the name of a file".to_owned(),
+        "transfer_input_files" | "transfer_output_files" => {
+            "write `should_transfer_files`, or names of files".to_owned()
+        }
+        _ if LISTS.contains(&name) => "write names, separated by commas".to_owned(),
+        _ => "write a name, or remove the command".to_owned(),
+    };
+    (is_truth && is_name).then(|| (format!("`{value}` is a name here, and `{name}` is not a boolean"), help))
+}
+
+/// `email_attributes = A; B`
+fn joined_names(name: &str, value: &str) -> Option<(String, String)> {
+    let is_list = LISTS.contains(&name) && name != "transfer_output_files";
+    let parts: Vec<&str> = value.split(';').map(str::trim).filter(|part| !part.is_empty()).collect();
+    (is_list && value.contains(';')).then(|| {
+        let message = format!("`{value}` is one name: `;` does not separate");
+        (message, format!("write `{name} = {}`", parts.join(", ")))
+    })
+}
+
+/// `getenv = HOME=/tmp` and `getenv = $HOME`
+fn of_environment(name: &str, value: &str) -> Option<(String, String)> {
+    if !matches!(name, "getenv" | "get_env") {
+        return None;
+    }
+    let item =
+        value.split([',', ' ']).find(|item| item.contains('=') || item.starts_with('$') && !item.contains('('))?;
+    let plain = item.trim_start_matches(['$', '{']).split(['=', '}']).next().unwrap_or_default();
+    let help = if item.contains('=') {
+        format!("write `environment = \"{item}\"` for a value of its own")
+    } else {
+        format!("write `{plain}`")
+    };
+    Some((format!("`{item}` is not the name of a variable"), help))
+}
+
+/// `input = a.txt, b.txt` and `input = data/`
+fn several_files(name: &str, value: &str) -> Option<(String, String)> {
+    if !FILES.contains(&name) || value.contains(['(', '"']) && !value.contains("$(") {
+        return None;
+    }
+    if name == "input" && value.ends_with('/') {
+        let message = format!("`{name}` is the name of a file, and `{value}` is a folder");
+        return Some((message, format!("write `transfer_input_files = {value}`")));
+    }
+    let is_file = |part: &str| part.trim().rsplit_once('.').is_some_and(|(_, end)| (1..=5).contains(&end.len()));
+    let several = value.contains(',') && !value.contains('$') && value.split(',').all(is_file);
+    let message = format!("`{name}` is the name of one file, `{value}`");
+    let help =
+        if name == "input" { format!("write `transfer_input_files = {value}`") } else { "write one name".to_owned() };
+    several.then_some((message, help))
+}
+
+/// `output = a.out error = a.err`: the rest of the line is a part of the value.
+fn second_command(name: &str, value: &str) -> Option<(String, String)> {
+    let is_expression = kind(name) == Some(CommandKind::Expression) || name.starts_with("my.");
+    if is_expression || TEXTS.contains(&name) || matches!(name, "requirements" | "rank") || name.ends_with("_reason") {
+        return None;
+    }
+    let at = value.match_indices('=').map(|(at, _)| at).find(|at| {
+        let before = value[..*at].trim_end();
+        let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+        let is_other = word.len() < before.len() && is_listed(&word.to_ascii_lowercase());
+        is_other && !value[at + 1..].starts_with('=')
+    })?;
+    let before = value[..at].trim_end();
+    let start = before.rfind(char::is_whitespace)? + 1;
+    let message = format!("`{}` is a part of the value of `{name}`", &value[start..]);
+    Some((message, format!("write `{}` on a line of its own", &value[start..])))
+}
+
+/// `$(date +%F)` and `$((1 + 2))`: what stands there is no name, and it is not expanded.
+fn not_a_macro(name: &str, value: &str) -> Option<(String, String)> {
+    let is_expression = kind(name) == Some(CommandKind::Expression) || matches!(name, "requirements" | "rank");
+    if is_expression || is_for_shell(value) || name.starts_with("my.") || name.ends_with("_reason") {
+        return None;
+    }
+    value.match_indices("$(").find_map(|(at, _)| {
+        let inner = &value[at + 2..];
+        let end = inner.find(|sign: char| !(sign.is_ascii_alphanumeric() || "_.".contains(sign)))?;
+        let sign = inner[end..].chars().next()?;
+        let is_command = end > 0 && " %+-*/".contains(sign);
+        let is_sum = end == 0 && sign == '(' && inner.contains("))");
+        let close = inner.find(if is_sum { "))" } else { ")" })? + if is_sum { 2 } else { 1 };
+        if !(is_command || is_sum) || value[..at].ends_with('$') || inner[..close].contains('$') {
+            return None;
+        }
+        let shown = &value[at..at + 2 + close];
+        let help = if is_sum {
+            let sum = inner[1..close - 2].trim();
+            format!("write `number = {sum}` above, and `$INT(number)` here")
+        } else if sign == ' ' {
+            "no command is run: write the value, or use `include command`".to_owned()
+        } else {
+            format!("write `number = $({}){}` above, and `$INT(number)` here", &inner[..end], &inner[end..close - 1])
+        };
+        Some((format!("`{shown}` is not a macro, and is not expanded"), help))
+    })
+}
+
+/// `$$[Memory]`, `$$([Memory / 1024)` and `$ENV HOME`, which are not references.
+fn no_reference(value: &str) -> Option<(String, String)> {
+    if let Some(at) = value.find("$$[") {
+        let inner = value[at + 3..].split(']').next().unwrap_or_default();
+        let message = format!("`$$[{inner}]` is passed as it is");
+        return Some((message, format!("write `$$({inner})`, or `$$([{inner}])` for an expression")));
+    }
+    if let Some(at) = value.find("$$([").filter(|at| !value[*at..].contains("])")) {
+        let inner = value[at + 4..].split(')').next().unwrap_or_default();
+        return Some((format!("`$$([{inner})` has no `])`, and is passed as it is"), format!("write `$$([{inner}])`")));
+    }
+    let rest = &value[value.find("$ENV ")? + 5..];
+    let word = rest.split(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_')).next()?;
+    (!word.is_empty()).then(|| (format!("`$ENV {word}` is passed as it is"), format!("write `$ENV({word})`")))
+}
+
+/// A word that nothing understands.
+fn other_word(name: &str, value: &str) -> Option<(String, String)> {
+    let (_, words) = WORDS.iter().find(|(known, _)| *known == name)?;
+    let is_known = value.contains('$') || words.iter().any(|word| value.eq_ignore_ascii_case(word));
+    let list: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    (!is_known).then(|| (format!("`{value}` is not a value of `{name}`"), format!("write {}", list.join(" or "))))
+}
+
+/// A number that cannot be meant.
+fn out_of_range(name: &str, value: &str) -> Option<(String, String)> {
+    let amount = || number(value).filter(|_| !value.contains('$'));
+    match name {
+        "checkpoint_exit_code" if amount()? == 0.0 => {
+            let message = "`checkpoint_exit_code` is 0, so a job that ends well starts again, without end";
+            Some((message.to_owned(), "write another code, such as `85`".to_owned()))
+        }
+        "retry_until" if value.parse::<i64>().is_ok_and(|code| !(0..=255).contains(&code)) => {
+            let message = format!("`{name}` is {value}: programs end with a code from 0 to 255");
+            Some((message, "write a code that the program has, or a condition".to_owned()))
+        }
+        "job_lease_duration" if (0.0..20.0).contains(&amount()?) && amount()? > 0.0 => {
+            let message = format!("`{name}` is {value} seconds, and `condor_submit` makes it 20");
+            Some((message, "write a number of seconds of at least 20".to_owned()))
+        }
+        "allowed_execute_duration" | "allowed_job_duration" if amount()? < 60.0 => {
+            let message = format!("`{name}` is {value} seconds, and the job is held after them");
+            Some((message, format!("write `{value} * 60` for minutes, `{value} * 3600` for hours")))
+        }
+        "deferral_time" if amount()? > 1e11 => {
+            let message = format!("`{name}` is a time in seconds since 1970, and this one is in milliseconds");
+            Some((message, format!("write {}", amount()? / 1000.0)))
+        }
+        "gpus_minimum_capability" | "gpus_maximum_capability" if amount()? >= 20.0 => {
+            let message = format!("`{name}` is {value}, and no GPU has such a capability");
+            Some((message, format!("write `{}`", amount()? / 10.0)))
+        }
+        "kill_sig_timeout" if value.starts_with(|sign: char| sign.is_ascii_digit()) && number(value).is_none() => {
+            Some((format!("`{name}` is `{value}`, and is read by its beginning"), "write seconds".to_owned()))
+        }
+        "machine_count" | "node_count" if amount()?.fract() != 0.0 => {
+            let message = format!("`{name}` is {value}, and counts as {}", amount()?.trunc());
+            Some((message, "write a whole number".to_owned()))
+        }
+        "max_retries" if ["true", "false"].iter().any(|word| value.eq_ignore_ascii_case(word)) => {
+            Some((format!("`{name}` is `{value}`, which is a boolean"), "write a number, such as `3`".to_owned()))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_shapes_are_found_and_plain_values_are_not() {
+        for (name, value) in [
+            ("encrypt_input_files", "true"),
+            ("email_attributes", "RemoteHost; ExitCode"),
+            ("getenv", "HOME=/tmp"),
+            ("input", "a.txt, b.txt"),
+            ("output", "out/$(Process).out error = err.txt"),
+            ("arguments", "--date $(date +%F)"),
+            ("arguments", "--seed $((100 + 3))"),
+            ("output", "$(Process+1).out"),
+            ("vm_type", "virtualbox"),
+            ("checkpoint_exit_code", "0"),
+        ] {
+            assert!(odd_shape(name, value).is_some(), "{name} = {value}");
+        }
+        for (name, value) in [
+            ("encrypt_input_files", "*.key"),
+            ("getenv", "HOME, PATH"),
+            ("getenv", "true"),
+            ("output", "out/a,b"),
+            ("input", "$(Process).txt"),
+            ("arguments", "-c 'echo $(date +%F)'"),
+            ("arguments", "output = 3"),
+            ("transfer_output_remaps", "\"a = b\""),
+            ("checkpoint_exit_code", "85"),
+            ("allowed_job_duration", "3600"),
+        ] {
+            assert!(odd_shape(name, value).is_none(), "{name} = {value}");
+        }
+    }
+}
