@@ -172,10 +172,11 @@ fn more_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Names that are often written for an attribute, lower case.
-const FOR_ATTRIBUTES: [(&[u8], &str); 40] = [
+const FOR_ATTRIBUTES: [(&[u8], &str); 41] = [
     (b"acctgrp", "AcctGroup"),
     (b"kflop", "KFlops"),
     (b"mip", "Mips"),
+    (b"now", "CurrentTime"),
     (b"status", "JobStatus"),
     (b"walltime", "RemoteWallClockTime"),
     (b"accountinggrp", "AccountingGroup"),

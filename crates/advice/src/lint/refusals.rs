@@ -504,9 +504,6 @@ impl Reading {
             "parallel" | "mpi" | "11" | "8" if !has(&["machine_count", "machinecount", "node_count", "nodecount"]) => {
                 Some(("the parallel universe needs `machine_count`", "add `machine_count = …`"))
             }
-            "scheduler" | "7" if has(&["deferral_time"]) => {
-                Some(("`deferral_time` cannot be used in the scheduler universe", "write `universe = local`"))
-            }
             "java" | "10" if !has(&["arguments", "args"]) => {
                 Some(("the java universe needs the name of a class", "add `arguments = Class`"))
             }
@@ -528,6 +525,12 @@ impl Reading {
         }
         if matches!(name.as_str(), "vm" | "13") {
             self.virtual_machine(statements);
+        }
+        if matches!(name.as_str(), "scheduler" | "7")
+            && let Some((_, at)) = self.value(&["deferral_time"]).cloned()
+        {
+            let message = "`deferral_time` cannot be used in the scheduler universe";
+            self.found.push((at, error(message, &statements[at], "write `universe = local`")));
         }
         self.both_forms(statements);
         self.transfers(statements);
@@ -651,7 +654,8 @@ impl Reading {
                 self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
             }
         }
-        let streams = ["input", "output", "error"].into_iter().find_map(|name| Some((name, self.value(&[name])?.1)));
+        let all = ["input", "output", "error", "stdin", "stdout", "stderr"];
+        let streams = all.into_iter().find_map(|name| Some((name, self.value(&[name])?.1)));
         if let Some((name, at)) = streams {
             let message = format!("`{name}` cannot be used in the vm universe");
             self.found.push((at, error(message, &statements[at], format!("remove `{name}`"))));
@@ -1026,6 +1030,15 @@ fn odd_items(queue: &QueueStatement<'_>) -> Option<(String, String)> {
     }
 }
 
+/// The kind of paths that another word means.
+fn of_paths(word: &str) -> Option<&'static str> {
+    match word.to_ascii_lowercase().as_str() {
+        "dir" | "directories" | "directory" | "folders" => Some("dirs"),
+        "all" => Some("any"),
+        _ => None,
+    }
+}
+
 /// Tests for a slice such as `[5:2]`, or with the step 0.
 fn is_empty_slice(arguments: &str) -> bool {
     let Some((_, (inner, _))) =
@@ -1047,6 +1060,18 @@ fn odd_text(queue: &QueueStatement<'_>) -> Option<(String, String)> {
     let text = text.trim();
     let is_quoted = |word: &str| word.len() > 2 && word.starts_with('"') && word.ends_with('"');
     let mut words = text.split([',', ' ', '\t']).filter(|word| !word.is_empty());
+    if let (ItemList::File(file), true) = (&queue.list, text.contains('*') && !text.ends_with('|')) {
+        let message = format!("`from` takes the name of a file, here `{file}`");
+        let names = queue.names.join(",");
+        let pattern = file.rsplit(' ').next().unwrap_or(file);
+        return Some((message, format!("write `queue {names} matching files {pattern}`")));
+    }
+    if let (ItemList::Here(_), ItemKind::Paths(_), Some(first)) = (&queue.list, queue.kind, words.clone().next())
+        && let Some(meant) = of_paths(first)
+    {
+        let message = format!("`{first}` is a pattern here, and not the kind of paths");
+        return Some((message, format!("write `matching {meant}`")));
+    }
     match (&queue.list, queue.kind) {
         (ItemList::Here(_), ItemKind::Words) if words.clone().all(is_quoted) && !text.is_empty() => {
             let message = format!("the quotes are a part of the items in `{text}`");

@@ -710,19 +710,10 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
         if lower == "require_gpus" {
             return of_gpus(text, &own.options());
         }
-        if role == MATCH_VALUE && text.len() > 1 && text.starts_with(b"\"") && is_literal(text, &own.options()) {
-            let warning = Diagnostic::warning("a string is not a number, so it counts as 0", Span::new(0, text.len()));
-            return vec![warning.help("remove the quotes").code("type-clash")];
-        }
         if role == MATCH_VALUE
-            && let Some(found) = same_for_all(text, &own.options())
+            && let Some(found) = of_rank(text, own, &lower)
         {
             return vec![found];
-        }
-        if role == MATCH_VALUE
-            && let Some(found) = own.unknown_value(text)
-        {
-            return vec![number_expected(found, &lower)];
         }
         let attribute = attribute.filter(|_| memchr::memchr(b'$', text).is_none());
         let options = own.options();
@@ -777,21 +768,21 @@ fn of_value(
 
 /// The findings about the properties of a GPU, which have no prefix: `Capability`, not `CUDACapability`.
 fn of_gpus(text: &[u8], options: &ParseOptions) -> Vec<Diagnostic> {
+    const SHORT: [(&str, &str); 7] = [
+        ("globalmemory", "GlobalMemoryMb"),
+        ("globalmemorymib", "GlobalMemoryMb"),
+        ("memory", "GlobalMemoryMb"),
+        ("memorymb", "GlobalMemoryMb"),
+        ("name", "DeviceName"),
+        ("devicememory", "GlobalMemoryMb"),
+        ("computecapability", "Capability"),
+    ];
     let Ok(expr) = parse_expr(text, options) else { return Vec::new() };
     let tree = expr.tree();
     let finding = |id| {
         if let Some(reference) = tree.reference(id) {
             let name = reference.name.display().into_owned();
             let lower = name.to_ascii_lowercase();
-            const SHORT: [(&str, &str); 7] = [
-                ("globalmemory", "GlobalMemoryMb"),
-                ("globalmemorymib", "GlobalMemoryMb"),
-                ("memory", "GlobalMemoryMb"),
-                ("memorymb", "GlobalMemoryMb"),
-                ("name", "DeviceName"),
-                ("devicememory", "GlobalMemoryMb"),
-                ("computecapability", "Capability"),
-            ];
             if let Some((_, meant)) = SHORT.iter().find(|(short, _)| *short == lower) {
                 let message = format!("`{name}` is not a property of a GPU");
                 let found = Diagnostic::warning(message, tree.span(id)?).help(format!("write `{meant}`"));
@@ -919,6 +910,16 @@ fn quoted_truth(attribute: &str, expr: &Expr) -> Option<Diagnostic> {
     let span = expr.tree().span(expr.root()).filter(|_| is_truth)?;
     let message = "this is a string, and not a boolean: a condition that reads it is ERROR";
     Some(Diagnostic::warning(message, span).help(format!("write `{text}` without quotes")).code("type-clash"))
+}
+
+/// The finding about a rank: a string, an attribute of the job, or a word.
+fn of_rank(text: &[u8], own: &Own, name: &str) -> Option<Diagnostic> {
+    if text.len() > 1 && text.starts_with(b"\"") && is_literal(text, &own.options()) {
+        let warning = Diagnostic::warning("a string is not a number, so it counts as 0", Span::new(0, text.len()));
+        return Some(warning.help("remove the quotes").code("type-clash"));
+    }
+    let same = same_for_all(text, &own.options());
+    same.or_else(|| own.unknown_value(text).map(|found| number_expected(found, name)))
 }
 
 /// A rank of attributes that the job alone has: it is the same for all slots.

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use super::attributes::fact;
 use super::commands::is_command;
 use super::near_names::NearNames;
 use super::refusals::{Reading, Refused, error};
@@ -360,7 +361,8 @@ impl<'r> Macros<'r> {
                     queued.iter().filter(|_| name.len() == 3).find(is_near)
                 };
                 let number = || Some(*at) == queue && text.split_whitespace().next() == Some(&format!("$({name})"));
-                let help = of_environment(name)
+                let help = of_attribute(&given, &lower)
+                    .or_else(|| of_environment(name))
                     .or_else(|| of_job(&lower))
                     .or_else(|| of_shell(name))
                     .or_else(|| Some(format!("the items are called `$({})`", item().filter(|_| name.len() >= 3)?)))
@@ -427,6 +429,23 @@ fn of_shell(name: &str) -> Option<String> {
 /// Tests whether a name (lower case) is that of the items of a `queue` which gives them other names.
 fn is_other_item(name: &str, unnamed: bool) -> bool {
     name == "item" && !unnamed
+}
+
+/// The help about an attribute that a condition refers to as a macro.
+fn of_attribute(command: &str, name: &str) -> Option<String> {
+    const CONDITIONS: [&str; 9] = [
+        "requirements",
+        "rank",
+        "periodic_hold",
+        "periodic_release",
+        "periodic_remove",
+        "on_exit_hold",
+        "on_exit_remove",
+        "leave_in_queue",
+        "require_gpus",
+    ];
+    let meant = fact(name.as_bytes()).filter(|_| CONDITIONS.contains(&command))?;
+    Some(format!("write `{}` for the attribute", meant.name))
 }
 
 /// The help about the name of a variable of the environment.

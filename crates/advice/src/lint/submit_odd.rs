@@ -480,15 +480,6 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
             let message = format!("`{amount}` is not an amount of `{limit}`, and counts as 1");
             Some((message, format!("write a number, as in `{limit}:2`")))
         }
-        "use_oauth_services" if value.contains("://") => {
-            let message = format!("`{value}` is an address, and services have names");
-            Some((message, "write the names of the services, as in `use_oauth_services = box`".to_owned()))
-        }
-        "container_image" if value.contains("://hub.docker.com/") => {
-            let image = value.rsplit("/r/").next().unwrap_or(value).trim_start_matches("library/");
-            let message = format!("`{value}` is a page, and not an image");
-            Some((message, format!("write `docker://{image}`")))
-        }
         "notify_user" if matches!(value.to_ascii_lowercase().as_str(), "never" | "false") => {
             let message = format!("`notify_user` is the address of the mail, so it is sent to `{value}`");
             Some((message, "write `notification = Never`".to_owned()))
@@ -604,6 +595,9 @@ fn of_command_line(name: &str, value: &str) -> Option<(String, String)> {
     if let Some(at) = (0..words.len()).find(|at| next_command(*at)) {
         return Some((message(&words[at..].join(" ")), SCRIPT.to_owned()));
     }
+    if words.last() == Some(&"&") {
+        return Some((message("&"), "remove it: a job runs until its program ends".to_owned()));
+    }
     // A sign between numbers compares them.
     let is_file = |at: usize| words.get(at + 1).is_none_or(|next| next.parse::<f64>().is_err());
     let at = (0..words.len()).find(|at| SIGNS.contains(&words[*at]) && is_file(*at))?;
@@ -657,6 +651,18 @@ fn odd_environment(value: &str) -> Option<(String, String)> {
     let words: Vec<&str> = value.trim_matches('"').split_whitespace().collect();
     let is_setting = |word: &str| word.split_once('=').is_some_and(|(name, _)| !name.is_empty() && !name.contains(','));
     let comma = words.windows(2).find(|pair| pair[0].ends_with(',') && is_setting(pair[0]) && is_setting(pair[1]));
+    // `"A=1,B=2"`
+    let joined = words.iter().find_map(|word| {
+        let (first, rest) = word.split_once(',').filter(|(first, _)| is_setting(first))?;
+        let name = rest.split_once('=')?.0;
+        let is_name = name.len() > 1 && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+        is_name
+            .then(|| (first.split('=').next().unwrap_or_default().to_owned(), name.to_owned(), word.replace(',', " ")))
+    });
+    if let Some((first, name, meant)) = joined.filter(|_| words.len() == 1 && !value.contains('\'')) {
+        let message = format!("`{name}` is a part of the value of `{first}`: only blanks separate");
+        return Some((message, format!("write `\"{meant}\"`")));
+    }
     if let Some([first, ..]) = comma.filter(|_| !value.contains('\'')) {
         let message = format!("the comma is a part of the value in `{first}`: only blanks separate");
         let all: Vec<&str> = words.iter().map(|word| word.trim_end_matches(',')).collect();
@@ -681,10 +687,6 @@ fn odd_environment(value: &str) -> Option<(String, String)> {
 /// Files, images and arguments that are read as one name, or with their quotes.
 fn odd_files(name: &str, value: &str) -> Option<(String, String)> {
     match name {
-        "executable" if [" && ", " | ", "; "].iter().any(|sign| value.contains(sign)) => {
-            let message = format!("`{name}` is the name of one file, `{value}`: no shell reads it");
-            Some((message, "write a script with the command line, and make it the `executable`".to_owned()))
-        }
         "executable" if value.ends_with('/') => {
             let message = format!("`{name}` is the name of a file, and `{value}` is a folder");
             Some((message, format!("write the program in it, as in `{value}program`")))
@@ -734,21 +736,8 @@ fn odd_files(name: &str, value: &str) -> Option<(String, String)> {
                 let message = format!("`{target}` is one new name: `,` does not separate files");
                 return Some((message, format!("write `{}`", item.replace(',', ";"))));
             }
-            // Files of one name.
-            let pairs = || inner.split(';').filter_map(|item| item.split_once('='));
-            let targets: Vec<&str> = pairs().map(|(_, target)| target.trim()).collect();
-            let sources: Vec<&str> = pairs().map(|(source, _)| source.trim()).collect();
-            let twice = |all: &[&str]| {
-                let is_twice = |(at, one): (usize, &&str)| all[..at].contains(one) && !one.ends_with('/');
-                all.iter().enumerate().find(|one| is_twice(*one)).map(|(_, one)| (*one).to_owned())
-            };
-            if let Some(target) = twice(&targets) {
-                let message = format!("two files get the name `{target}`, and one overwrites the other");
-                return Some((message, "give each a name of its own".to_owned()));
-            }
-            if let Some(source) = twice(&sources) {
-                let message = format!("`{source}` gets two names, and has only one of them");
-                return Some((message, "write one name for each file".to_owned()));
+            if let Some(found) = named_twice(inner) {
+                return Some(found);
             }
             let item = items.find(|item| {
                 // `a: b, c = d`
@@ -788,6 +777,26 @@ fn odd_files(name: &str, value: &str) -> Option<(String, String)> {
         }
         _ => None,
     }
+}
+
+/// Two files with one new name, and one file with two.
+fn named_twice(inner: &str) -> Option<(String, String)> {
+    let pairs = || inner.split(';').filter_map(|item| item.split_once('='));
+    let targets: Vec<&str> = pairs().map(|(_, target)| target.trim()).collect();
+    let sources: Vec<&str> = pairs().map(|(source, _)| source.trim()).collect();
+    let twice = |all: &[&str]| {
+        let is_twice = |(at, one): (usize, &&str)| all[..at].contains(one) && !one.ends_with('/');
+        all.iter().enumerate().find(|one| is_twice(*one)).map(|(_, one)| (*one).to_owned())
+    };
+    if let Some(target) = twice(&targets) {
+        let message = format!("two files get the name `{target}`, and one overwrites the other");
+        return Some((message, "give each a name of its own".to_owned()));
+    }
+    if let Some(source) = twice(&sources) {
+        let message = format!("`{source}` gets two names, and has only one of them");
+        return Some((message, "write one name for each file".to_owned()));
+    }
+    None
 }
 
 /// Times at which the job never starts.

@@ -45,7 +45,7 @@ fn constant(text: &str) -> Option<bool> {
 impl Reading {
     /// Reports policies and limits that cannot be meant together.
     pub(super) fn policies(&mut self, statements: &[String]) {
-        let found = [self.undone(), self.endless(), self.at_once(), self.other_order(), self.both()];
+        let found = [self.undone(), self.endless(), self.at_once(), self.other_order(), self.both(), self.by_signal()];
         for (at, message, help) in found.into_iter().flatten() {
             self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
         }
@@ -68,6 +68,16 @@ impl Reading {
         let same = plain(&hold) == plain(&remove) && constant(&hold).is_none();
         let message = "`periodic_remove` is the condition of `periodic_hold`, so the job does not stay held";
         same.then(|| (at, message.to_owned(), "remove one of them, or write another condition".to_owned()))
+    }
+
+    /// A job that ended by a signal has no exit code.
+    fn by_signal(&self) -> Option<(usize, String, String)> {
+        let (value, at) = ["on_exit_remove", "on_exit_hold"].iter().find_map(|name| policy(self, name))?;
+        let text = plain(&value).replace(['(', ')'], "");
+        let asks =
+            ["exitbysignal==true&&exitcode", "exitbysignal=?=true&&exitcode"].iter().any(|both| text.contains(both));
+        let message = "a job that a signal ended has no `ExitCode`, so this is never true".to_owned();
+        asks.then(|| (at, message, "write `ExitBySignal == false && ExitCode == 0`".to_owned()))
     }
 
     /// A job that starts anew whenever it ends. A job that runs at times of its own is meant to.

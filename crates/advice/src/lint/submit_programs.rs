@@ -20,6 +20,11 @@ fn base(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 
+fn interprets(program: &str) -> bool {
+    let name = base(program);
+    INTERPRETERS.contains(&name) || name.starts_with("python3.")
+}
+
 /// The arguments, separated as `condor_submit` does without quotes inside of them.
 fn words(arguments: &str) -> Vec<&str> {
     arguments.trim_matches('"').split_whitespace().collect()
@@ -71,7 +76,8 @@ impl Reading {
     fn repeated_program(&self) -> Misfit {
         let (program, (arguments, at)) = (self.program()?, self.arguments()?);
         let first = *words(arguments).first()?;
-        let is_script = base(program).contains('.') && !program.contains('$') && !program.ends_with(".class");
+        let is_script =
+            base(program).contains('.') && !program.contains('$') && program.strip_suffix(".class").is_none();
         let message = format!("`{first}` is the program, and here its first argument as well");
         let rest = words(arguments)[1..].join(" ");
         let is_same = first == program || first.trim_start_matches("./") == base(program);
@@ -99,8 +105,7 @@ impl Reading {
         let (program, (arguments, at)) = (self.program()?, self.arguments()?);
         let script = *words(arguments).first()?;
         let is_script = ENDS.iter().any(|end| script.ends_with(end)) && !script.starts_with(['/', '-', '$', '~']);
-        if !is_script || !self.interprets(program) || !self.transfers_always() || self.includes || script.contains('$')
-        {
+        if !is_script || !interprets(program) || !self.transfers_always() || self.includes || script.contains('$') {
             return None;
         }
         let may_hold = |item: &&str| {
@@ -115,11 +120,6 @@ impl Reading {
 
     fn has_image(&self) -> bool {
         ["container_image", "docker_image", "my.singularityimage"].iter().any(|name| self.may_have(name))
-    }
-
-    fn interprets(&self, program: &str) -> bool {
-        let name = base(program);
-        INTERPRETERS.contains(&name) || name.starts_with("python3.")
     }
 
     /// `executable = python3`: a file of the folder of the submission, and not a program of the system.

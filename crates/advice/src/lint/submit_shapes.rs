@@ -42,7 +42,8 @@ pub(super) fn odd_shape(name: &str, value: &str) -> Option<(String, String)> {
         .or_else(|| several_files(name, value))
         .or_else(|| second_command(name, value))
         .or_else(|| not_a_macro(name, value))
-        .or_else(|| no_reference(value))
+        .or_else(|| no_reference(name, value))
+        .or_else(|| odd_name(name, value))
         .or_else(|| other_word(name, value))
         .or_else(|| out_of_range(name, value))
 }
@@ -153,7 +154,15 @@ fn not_a_macro(name: &str, value: &str) -> Option<(String, String)> {
 }
 
 /// `$$[Memory]`, `$$([Memory / 1024)` and `$ENV HOME`, which are not references.
-fn no_reference(value: &str) -> Option<(String, String)> {
+fn no_reference(name: &str, value: &str) -> Option<(String, String)> {
+    // Programs may have variables of this form, and names of files have none.
+    let is_path = FILES.contains(&name) || LISTS.contains(&name) || name == "transfer_input_files";
+    if let Some((at, end)) = value.find("${").and_then(|at| Some((at, at + value[at..].find('}')?))).filter(|_| is_path)
+    {
+        let inner = &value[at + 2..end];
+        let message = format!("`${{{inner}}}` is not a macro, and is not expanded");
+        return Some((message, format!("write `$({inner})`")));
+    }
     if let Some(at) = value.find("$$[") {
         let inner = value[at + 3..].split(']').next().unwrap_or_default();
         let message = format!("`$$[{inner}]` is passed as it is");
@@ -166,6 +175,34 @@ fn no_reference(value: &str) -> Option<(String, String)> {
     let rest = &value[value.find("$ENV ")? + 5..];
     let word = rest.split(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_')).next()?;
     (!word.is_empty()).then(|| (format!("`$ENV {word}` is passed as it is"), format!("write `$ENV({word})`")))
+}
+
+/// Services, images and programs under names that they cannot have.
+fn odd_name(name: &str, value: &str) -> Option<(String, String)> {
+    match name {
+        "use_oauth_services" if value.contains("://") => {
+            let message = format!("`{value}` is an address, and services have names");
+            Some((message, "write the names of the services, as in `use_oauth_services = box`".to_owned()))
+        }
+        "container_image" | "docker_image" if value.contains("::") => {
+            let message = format!("`{value}` is not the name of an image");
+            Some((message, format!("write `{}`", value.replace("::", ":"))))
+        }
+        "container_image" if value.starts_with("docker://") && value.strip_suffix(".sif").is_some() => {
+            let message = format!("`{value}` is an image of a registry, and a `.sif` is a file");
+            Some((message, format!("write `{}`", value.replacen("docker://", "", 1))))
+        }
+        "container_image" if value.contains("://hub.docker.com/") => {
+            let image = value.rsplit("/r/").next().unwrap_or(value).trim_start_matches("library/");
+            let message = format!("`{value}` is a page, and not an image");
+            Some((message, format!("write `docker://{image}`")))
+        }
+        "executable" if [" && ", " | ", "; "].iter().any(|sign| value.contains(sign)) => {
+            let message = format!("`{name}` is the name of one file, `{value}`: no shell reads it");
+            Some((message, "write a script with the command line, and make it the `executable`".to_owned()))
+        }
+        _ => None,
+    }
 }
 
 /// A word that nothing understands.

@@ -19,6 +19,9 @@ pub(super) fn bad_value(name: &str, value: &str) -> Option<(String, String)> {
         let known = words.iter().any(|word| word.eq_ignore_ascii_case(value));
         (!known).then(|| (format!("`{value}` is not a value of `{name}`"), format!("write {shown}")))
     };
+    if let Some(found) = other_value(name, value) {
+        return Some(found);
+    }
     match name {
         "universe" => {
             const KNOWN: [&str; 9] =
@@ -26,6 +29,10 @@ pub(super) fn bad_value(name: &str, value: &str) -> Option<(String, String)> {
             let known = [KNOWN.as_slice(), &["container", "5", "7", "8", "9", "10", "11", "12", "13"]].concat();
             one_of(&known, "`vanilla`, `container`, `docker`, `local`, `scheduler`, `parallel`, `grid`, `java` or `vm`")
         }
+        "remote_universe" | "remote_remote_universe" if number(value).is_none() => one_of(
+            &["vanilla", "scheduler", "mpi", "grid", "java", "parallel", "local", "vm", "docker", "container"],
+            "`vanilla`, `scheduler`, `parallel`, `local` or another universe",
+        ),
         "notification" => one_of(
             &["never", "always", "complete", "start", "error"],
             "`Never`, `Always`, `Complete`, `Start` or `Error`",
@@ -71,21 +78,6 @@ pub(super) fn bad_value(name: &str, value: &str) -> Option<(String, String)> {
             let plain = value.split('.').count() <= 2 && value.split('.').all(digits);
             (!plain).then(|| (format!("`{value}` is not a value of `{name}`"), "write `11` or `11.5`".to_owned()))
         }
-        "arguments2" | "environment2" | "java_vm_arguments2" if !value.starts_with('"') => Some((
-            format!("`{name}` is not in double quotes"),
-            format!("write `{name} = \"{}\"`", value.trim_matches('"')),
-        )),
-        "remote_universe" | "remote_remote_universe" if number(value).is_none() => one_of(
-            &["vanilla", "scheduler", "mpi", "grid", "java", "parallel", "local", "vm", "docker", "container"],
-            "`vanilla`, `scheduler`, `parallel`, `local` or another universe",
-        ),
-        "delegate_job_gsi_credentials_lifetime" => value
-            .parse::<i64>()
-            .is_err()
-            .then(|| (format!("`{name}` is `{value}`: expected a number of seconds"), "write seconds".to_owned())),
-        "disk_usage" | "diskusage" if bytes(value, 1 << 10).is_none() && number(value).is_none() => {
-            Some((format!("`{name}` is `{value}`: expected a size"), "write a size, as in `2GB`".to_owned()))
-        }
         "use_scitokens" | "use_scitoken" if number(value).is_none() => one_of(&["auto"], "`true`, `false` or `auto`"),
         "kill_sig" | "remove_kill_sig" | "hold_kill_sig" => {
             let help = "write the name of a signal, such as `SIGTERM`, or its number".to_owned();
@@ -126,6 +118,37 @@ pub(super) fn bad_value(name: &str, value: &str) -> Option<(String, String)> {
             };
             (!is_right).then(|| (format!("`{name}` is `{value}`: expected {what}"), format!("write {what}")))
         }
+    }
+}
+
+/// The fault of the value of a command with a form of its own, and its help.
+fn other_value(name: &str, value: &str) -> Option<(String, String)> {
+    match name {
+        "arguments2" | "environment2" | "java_vm_arguments2" if !value.starts_with('"') => Some((
+            format!("`{name}` is not in double quotes"),
+            format!("write `{name} = \"{}\"`", value.trim_matches('"')),
+        )),
+        "delegate_job_gsi_credentials_lifetime" => value
+            .parse::<i64>()
+            .is_err()
+            .then(|| (format!("`{name}` is `{value}`: expected a number of seconds"), "write seconds".to_owned())),
+        "ec2_ebs_volumes" if value.split(',').any(|volume| !volume.contains(':')) => Some((
+            format!("`{value}` is not a value of `{name}`"),
+            "write `volume:device`, as in `vol-12345678:sdb`".to_owned(),
+        )),
+        "retry_request_memory_increase"
+            if number(value)
+                .map_or(value.starts_with('"'), |amount| amount <= 0.0 || !value.contains(char::is_numeric)) =>
+        {
+            Some((
+                format!("`{name}` is `{value}`: expected an amount"),
+                "write a number, or `RequestMemory * 2`".to_owned(),
+            ))
+        }
+        "disk_usage" | "diskusage" if bytes(value, 1 << 10).is_none() && number(value).is_none() => {
+            Some((format!("`{name}` is `{value}`: expected a size"), "write a size, as in `2GB`".to_owned()))
+        }
+        _ => None,
     }
 }
 

@@ -577,7 +577,10 @@ impl<'c> Checker<'c> {
         if !is_plain || self.mentioned().contains(name) {
             return;
         }
-        if let Some(meant) = families::of_daemon(&upper, &|rest| is_named(rest.as_bytes())) {
+        if let Some(meant) = families::of_request(&upper) {
+            let message = format!("`{upper}` is not a knob");
+            self.found.push(definition.name_warning(message).code("unknown-knob").did_you_mean(Some(meant)));
+        } else if let Some(meant) = families::of_daemon(&upper, &|rest| is_named(rest.as_bytes())) {
             let message = format!("`{upper}` is not a knob: the name of a daemon ends with a dot");
             let help = format!("write `{meant}`");
             self.found.push(definition.name_warning(message).code("unknown-knob").help(help));

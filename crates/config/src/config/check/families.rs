@@ -80,6 +80,29 @@ fn is_alike(one: &str, other: &str) -> bool {
     short == long || short.len() >= 3 && long.starts_with(short) && long.len() <= short.len() + 3
 }
 
+/// The variable that a name (upper case) means whose number of a type of slots is left out, or that ends in another word for a request.
+pub(super) fn of_request(upper: &str) -> Option<String> {
+    const REQUESTS: [(&str, &str); 10] = [
+        ("REQUESTCORES", "REQUESTCPUS"),
+        ("REQUESTCPU", "REQUESTCPUS"),
+        ("REQUESTGPU", "REQUESTGPUS"),
+        ("REQUESTMEM", "REQUESTMEMORY"),
+        ("REQUESTRAM", "REQUESTMEMORY"),
+        ("REQUEST_CPUS", "REQUESTCPUS"),
+        ("REQUEST_DISK", "REQUESTDISK"),
+        ("REQUEST_GPUS", "REQUESTGPUS"),
+        ("REQUEST_MEM", "REQUESTMEMORY"),
+        ("REQUEST_MEMORY", "REQUESTMEMORY"),
+    ];
+    const OF_SLOTS: [&str; 5] = ["CONSUMPTION_POLICY", "PARTITIONABLE", "RANK", "START", "STARTD_ATTRS"];
+    if let Some(what) = upper.strip_prefix("SLOT_TYPE_").filter(|what| OF_SLOTS.contains(what)) {
+        return Some(format!("SLOT_TYPE_1_{what}"));
+    }
+    let front = ["JOB_DEFAULT_", "MODIFY_REQUEST_EXPR_"].into_iter().find(|front| upper.starts_with(front))?;
+    let (_, meant) = REQUESTS.iter().find(|(word, _)| *word == &upper[front.len()..])?;
+    Some(format!("{front}{meant}"))
+}
+
 /// The known names of the families.
 static MEMBERS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let of_family = |name: &&str| FAMILIES.iter().any(|front| name.starts_with(front));

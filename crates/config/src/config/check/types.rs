@@ -86,7 +86,8 @@ const FOLDERS: [&str; 5] = ["LOCAL_DIR", "RELEASE_DIR", "SPOOL", "LOG", "EXECUTE
 
 /// Tests whether the value of a variable (upper case) is the name of a folder or a file.
 pub(super) fn is_folder(upper: &str) -> bool {
-    const ENDS: [&str; 5] = ["_DIR", "_DIRECTORY", "_FILE", "_LOG", "_MAPFILE"];
+    const ENDS: [&str; 9] =
+        ["_CADIR", "_CAFILE", "_CERTFILE", "_DIR", "_DIRECTORY", "_FILE", "_KEYFILE", "_LOG", "_MAPFILE"];
     let is_size = upper.starts_with("MAX_");
     let of_credentials = upper.starts_with("SEC_CREDENTIAL_DIRECTORY_");
     (FOLDERS.contains(&upper) || of_credentials || ENDS.iter().any(|end| upper.ends_with(end))) && !is_size
@@ -610,7 +611,8 @@ fn with_arguments(upper: &str, value: &str) -> Option<Problem> {
     let (program, rest) = value.split_once([' ', '\t'])?;
     let rest = rest.trim_start();
     let has_end = ENDS.iter().any(|end| program.to_ascii_lowercase().ends_with(end));
-    let is_path = program.contains('/') || has_end && rest.starts_with('-');
+    let is_program = matches!(upper, "MAIL" | "SINGULARITY");
+    let is_path = program.contains('/') || (has_end || is_program) && rest.starts_with('-');
     if !is_path || !(has_end || rest.starts_with('-')) {
         return None;
     }
@@ -636,6 +638,7 @@ fn is_path(upper: &str) -> bool {
 
 /// A path that only a shell or a browser reads.
 fn odd_path(upper: &str, value: &str) -> Option<Problem> {
+    const WHOLE: [&str; 2] = ["PER_JOB_HISTORY_DIR", "SINGULARITY_TARGET_DIR"];
     let problem = |message: String, help: String| Some((Severity::Warning, message, help));
     if let Some(rest) = value.strip_prefix("~/") {
         let message = format!("`{upper}` is `{value}`: `~` is not expanded as in a shell");
@@ -667,7 +670,8 @@ fn odd_path(upper: &str, value: &str) -> Option<Problem> {
         let message = format!("the `;` is a part of the value of `{upper}`");
         return problem(message, format!("write `{}`", path.trim_end()));
     }
-    let is_relative = FOLDERS.contains(&upper) && value.starts_with(|sign: char| sign.is_alphabetic());
+    let is_relative =
+        (FOLDERS.contains(&upper) || WHOLE.contains(&upper)) && value.starts_with(|sign: char| sign.is_alphabetic());
     let message = format!("`{upper}` is `{value}`, which is not a whole path");
     (is_relative && !value.contains(':')).then(|| (Severity::Warning, message, format!("write `/{value}`")))
 }

@@ -52,7 +52,7 @@ pub(super) fn rule(upper: &str) -> Option<Rule> {
 /// Variables with a check of their own.
 const NAMED: [(&[&str], Rule); 17] = [
     (&["EVENT_LOG_FORMAT_OPTIONS"], log_options),
-    (&["GPU_DISCOVERY_EXTRA"], options),
+    (&["GPU_DISCOVERY_EXTRA", "SHARED_PORT_ARGS"], options),
     (&["LOCAL_CONFIG_DIR", "LOCAL_CONFIG_FILE"], separated),
     // The daemon that drains machines ends with an error otherwise (HTCondor's `defrag.cpp`).
     (&["DEFRAG_DRAINING_SCHEDULE", "DEFRAG_SCHEDULE"], |upper, value| {
@@ -474,6 +474,15 @@ fn network(upper: &str, value: &str) -> Option<Problem> {
 /// An entry of a list of hosts that means something else than it looks like (HTCondor's `condor_ipverify.cpp`).
 fn odd_entry(upper: &str, item: &str) -> Option<Problem> {
     let problem = |message: String, help: &str| Some((Severity::Warning, message, help.to_owned()));
+    if let Some((_, host)) = item.split_once("://") {
+        let message = format!("`{item}` in `{upper}` matches no host: it is an address");
+        return problem(message, &format!("write `{}`", host.trim_end_matches('/')));
+    }
+    if item.matches('@').count() > 1 && !item.contains('/') {
+        let message = format!("`{item}` in `{upper}` matches no host: `/` separates a user from a host");
+        let (user, host) = item.rsplit_once('@')?;
+        return problem(message, &format!("write `{user}/{host}`"));
+    }
     if item.contains(';') {
         let message = format!("`{item}` in `{upper}` matches no host: `;` does not separate entries");
         return problem(message, "separate entries with commas");
