@@ -384,9 +384,8 @@ fn request(
         fault.shifted(value)
     } else {
         let unit = unit?;
-        let amount = match text.parse::<u32>() {
-            Ok(amount) => amount,
-            Err(_) => return product((file, own), line, (name, equals), (number, start)),
+        let Ok(amount) = text.parse::<u32>() else {
+            return product((file, own), line, (name, equals), (number, start));
         };
         if let Some((meant, _)) = meant_amount(&own.beside(start, name), f64::from(amount), unit) {
             let message = format!("`{name}` without a unit is in {unit}, and the comment says `{}`", meant.shown);

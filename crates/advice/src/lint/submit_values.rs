@@ -87,11 +87,6 @@ pub(super) fn bad_value(name: &str, value: &str) -> Option<(String, String)> {
             let help = "write a number of seconds, or an expression".to_owned();
             (!may_be_count(value)).then(|| (format!("`{name}` is `{value}`: expected a number of seconds"), help))
         }
-        "skip_if_dataflow" => number(value)
-            .is_none()
-            .then(|| (format!("`{name}` is `{value}`: expected a boolean"), "write `true` or `false`".to_owned())),
-        "skip_filechecks" => (!value.eq_ignore_ascii_case("warn") && number(value).is_none())
-            .then(|| (format!("`{value}` is not a value of `{name}`"), "write `true`, `false` or `warn`".to_owned())),
         "image_size" => {
             let digits = value.trim_start_matches(|sign: char| sign.is_ascii_digit() || sign == '.');
             let is_size = digits.len() < value.len() && is_size_unit(digits) && !value.starts_with('0');
@@ -102,9 +97,6 @@ pub(super) fn bad_value(name: &str, value: &str) -> Option<(String, String)> {
             format!("`{name}` is `{value}`: expected a size of at least 1"),
             "write a size, as in `2GB`".to_owned(),
         )),
-        "job_machine_attrs_history_length" if number(value).is_some_and(|length| length < 0.0) => {
-            Some((format!("`{name}` is `{value}`: expected a number of at least 0"), "write `5`".to_owned()))
-        }
         "success_exit_code" | "max_idle" | "max_materialize"
             if number(value).is_some_and(|one| one.abs() > 2_147_483_647.0) =>
         {
@@ -147,6 +139,14 @@ fn other_value(name: &str, value: &str) -> Option<(String, String)> {
         }
         "disk_usage" | "diskusage" if bytes(value, 1 << 10).is_none() && number(value).is_none() => {
             Some((format!("`{name}` is `{value}`: expected a size"), "write a size, as in `2GB`".to_owned()))
+        }
+        "skip_if_dataflow" => number(value)
+            .is_none()
+            .then(|| (format!("`{name}` is `{value}`: expected a boolean"), "write `true` or `false`".to_owned())),
+        "skip_filechecks" => (!value.eq_ignore_ascii_case("warn") && number(value).is_none())
+            .then(|| (format!("`{value}` is not a value of `{name}`"), "write `true`, `false` or `warn`".to_owned())),
+        "job_machine_attrs_history_length" if number(value).is_some_and(|length| length < 0.0) => {
+            Some((format!("`{name}` is `{value}`: expected a number of at least 0"), "write `5`".to_owned()))
         }
         _ => None,
     }
