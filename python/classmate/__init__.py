@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-    from ._classmate import ConfigurationError, Error, SnapshotError
+    from .errors import ConfigurationError, Error, SnapshotError
     from .pool import AdScan, Advice, Audit, Cycle, Difference, Explanation, Pool, fmt, lint, read_ads, scan_ads, semantics
     from .simulation import (
         Comparison,
@@ -57,13 +57,13 @@ __all__ = [
 ]
 
 _PARTS = {
-    "_classmate": "ConfigurationError Error SnapshotError",
+    "errors": "ConfigurationError Error SnapshotError",
     "pool": "AdScan Advice Audit Cycle Difference Explanation Pool fmt lint read_ads scan_ads semantics",
     "simulation": "Comparison Experiment Simulation TestResults compare experiment experiment_submit simulate test",
     "table": "Column Table",
 }
 _MODULES = {name: module for module, names in _PARTS.items() for name in names.split()}
-_SUBMODULES = {"classad2", "htcondor2", "pool", "simulation", "table"}
+_SUBMODULES = {"classad2", "errors", "htcondor2", "pool", "simulation", "table"}
 
 
 def __getattr__(name: str) -> Any:

@@ -8,10 +8,7 @@ from .classad2 import ClassAd, ExprTree
 __all__ = [
     "AdReader",
     "ClassAdException",
-    "ConfigurationError",
-    "Error",
     "NameLists",
-    "SnapshotError",
     "_AdScan",
     "_ClassAd",
     "_Config",
@@ -94,15 +91,6 @@ def unquote(input: str) -> str: ...
 
 _Column = tuple[str, str, int, int, list[bytes]]
 _Shown = tuple[str, str]
-
-class Error(Exception):
-    """The base class of errors of this package."""
-
-class ConfigurationError(Error):
-    """Raised for an invalid configuration: `args` are the message, file, line, column and help."""
-
-class SnapshotError(Error):
-    """Raised for files of a pool that cannot be read."""
 
 @final
 class _Pool:

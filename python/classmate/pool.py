@@ -6,6 +6,7 @@ import html
 import json
 import os
 import sys
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -273,7 +274,8 @@ class Pool:
         return self.negotiate().groups
 
     def __repr__(self) -> str:
-        return f"<Pool: {self._base.count('slots')} slots, {self._base.count('jobs')} jobs>"
+        slots, jobs = self._base.count("slots"), self._base.count("jobs")
+        return f"<Pool: {slots} {'slot' if slots == 1 else 'slots'}, {jobs} {'job' if jobs == 1 else 'jobs'}>"
 
 
 def lint(
@@ -287,8 +289,9 @@ def lint(
         files = [files]
     texts = []
     for path in files or ():
-        with open(path, "rb") as file:
-            texts.append((os.fspath(path), file.read()))
+        name = os.fspath(path)
+        with open(name, "rb") as file:
+            texts.append((os.fsdecode(name), file.read()))
     if text is not None:
         texts.append(("text", text.encode()))
     with _version(semantics):
@@ -322,7 +325,7 @@ class AdScan(Iterator[Table]):
 def scan_ads(
     source: str | os.PathLike[str],
     *,
-    attributes: Iterable[str] | None = None,
+    attributes: str | Iterable[str] | None = None,
     constraint: str | None = None,
     batch: int = 10_000,
     semantics: str | None = None,
@@ -331,24 +334,30 @@ def scan_ads(
     size can be read. The columns, and their types, are those of the ads in a batch."""
     if batch < 1:
         raise ValueError(f"`batch` is {batch}: expected 1 or more")
-    names = None if attributes is None else list(attributes)
     with _version(semantics):
-        return AdScan(_classmate._AdScan(os.fspath(source), names, constraint), batch)
+        return AdScan(_classmate._AdScan(os.fspath(source), _names(attributes), constraint), batch)
+
+
+def _names(attributes: str | Iterable[str] | None) -> list[str] | None:
+    """Returns the names of attributes, one of which may stand alone."""
+    return [attributes] if isinstance(attributes, str) else None if attributes is None else list(attributes)
 
 
 def read_ads(
     source: str | os.PathLike[str],
     *,
-    attributes: Iterable[str] | None = None,
+    attributes: str | Iterable[str] | None = None,
     constraint: str | None = None,
     semantics: str | None = None,
 ) -> Table:
     """Reads a file of ads, in any format, also compressed with gzip, into a table of the values of some attributes or of all.
 
     Undefined and error are null, times are seconds since 1970, lists and ads are text. A column of integers and reals is of
-    reals; other mixtures are text.
+    reals; other mixtures are text. A warning tells what was skipped, which `scan_ads` has as `problems`.
     """
-    names = None if attributes is None else list(attributes)
     with _version(semantics):
-        columns = _classmate._AdScan(os.fspath(source), names, constraint).batch(sys.maxsize)
+        scan = _classmate._AdScan(os.fspath(source), _names(attributes), constraint)
+        columns = scan.batch(sys.maxsize)
+    if problems := scan.problems:
+        warnings.warn("\n".join(problems), stacklevel=2)
     return Table._of(columns or [])

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from . import _classmate
+from .errors import Error
 from .pool import Configuration, Result, _lines, _version
 from .table import Table
 
@@ -300,7 +301,7 @@ def experiment_submit(
     words = [found, "experiment", os.fspath(file), "--output", os.fspath(output), "--submit"]
     made = subprocess.run(words, capture_output=True, text=True)
     if made.returncode:
-        raise _classmate.Error(made.stderr.strip().removeprefix("error: "))
+        raise Error(made.stderr.strip().removeprefix("error: "))
     return made.stdout.strip()
 
 

@@ -220,6 +220,9 @@ class Column:
     def __len__(self) -> int:
         return self.length
 
+    def __repr__(self) -> str:
+        return f"<Column: {self.name}, {self.length} {'value' if self.length == 1 else 'values'}>"
+
 
 class Table(Sequence[dict[str, Any]]):
     """Rows with the same columns.
@@ -282,8 +285,9 @@ class Table(Sequence[dict[str, Any]]):
         return _capsule(self)
 
     def __repr__(self) -> str:
-        shown = ", ".join(self.column_names[:8]) + (", …" if len(self._columns) > 8 else "")
-        return f"<Table: {self._length} {'row' if self._length == 1 else 'rows'}; {shown}>"
+        names = "".join(f", {name}" for name in self.column_names[:8]).replace(",", ";", 1)
+        more = ", …" if len(self._columns) > 8 else ""
+        return f"<Table: {self._length} {'row' if self._length == 1 else 'rows'}{names}{more}>"
 
     def _repr_html_(self) -> str:
         """The first rows, for notebooks."""

@@ -8,6 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Value as Json, json};
 
+use crate::key::without_nul;
 use crate::world;
 
 fn shown(found: &Diagnostic) -> Json {
@@ -43,6 +44,7 @@ pub(crate) fn lint_config(py: Python<'_>, texts: Vec<(String, Vec<u8>)>) -> PyRe
 #[pyfunction]
 #[pyo3(name = "_format")]
 pub(crate) fn format_text(py: Python<'_>, text: String, kind: String, width: usize) -> PyResult<Bound<'_, PyAny>> {
+    without_nul(&text)?;
     let options = world::parse_options();
     let laid_out = crate::pool::detached(py, move || {
         let text = text.as_bytes();

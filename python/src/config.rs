@@ -9,7 +9,8 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 
 use crate::convert;
-use crate::pool::{SnapshotError, invalid};
+use crate::pool::invalid;
+use crate::scan::of_system;
 
 /// A configuration: HTCondor's defaults, and the files that were read over them.
 #[pyclass(name = "_Config", frozen, module = "classmate._classmate")]
@@ -33,7 +34,7 @@ impl ConfigBase {
     /// Reads a file, and the files that it includes, over what there is.
     fn read(&self, path: PathBuf) -> PyResult<()> {
         let name = path.display().to_string();
-        let text = std::fs::read(path).map_err(|error| SnapshotError::new_err(format!("`{name}`: {error}")))?;
+        let text = std::fs::read(&path).map_err(|error| of_system(&error, &path))?;
         self.lock().read(&name, &text, &Disk).map_err(|error| invalid(&error))
     }
 

@@ -37,7 +37,7 @@ mod _classmate {
     #[pymodule_export]
     use crate::expr::ExprBase;
     #[pymodule_export]
-    use crate::pool::{ConfigurationError, Error, PoolBase, SnapshotError};
+    use crate::pool::PoolBase;
     #[pymodule_export]
     use crate::read::{AdReader, read_file};
     #[pymodule_export]

@@ -24,14 +24,9 @@ use crate::simulate::refused;
 use crate::table::{Cell, Column, PyColumn, column, into_python};
 use crate::world;
 
-pyo3::create_exception!(classmate, Error, pyo3::exceptions::PyException, "The base class of errors of this package.");
-pyo3::create_exception!(
-    classmate,
-    ConfigurationError,
-    Error,
-    "Raised for an invalid configuration: `args` are the message, file, line, column and help."
-);
-pyo3::create_exception!(classmate, SnapshotError, Error, "Raised for a pool that cannot be read.");
+pyo3::import_exception!(classmate.errors, Error);
+pyo3::import_exception!(classmate.errors, ConfigurationError);
+pyo3::import_exception!(classmate.errors, SnapshotError);
 
 pub(crate) fn invalid(error: &ConfigError) -> PyErr {
     let place = error.place.as_ref();

@@ -1,11 +1,11 @@
 //! Reading the ads of a file into columns, all at once or in batches.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use classmate::{ClassAd, EvalOptions, Expr, Scope};
 use classmate_cli::cli::library::{AdFile, Failure, Progress};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::pool::columns_of;
@@ -34,6 +34,13 @@ impl Scan {
     }
 }
 
+/// The error of a file that cannot be opened, as Python's `open` raises it.
+pub(crate) fn of_system(error: &std::io::Error, path: &Path) -> PyErr {
+    let text = error.to_string();
+    let text = text.split_once(" (os error").map_or(&*text, |(text, _)| text);
+    PyOSError::new_err((error.raw_os_error(), text.to_owned(), path.to_owned()))
+}
+
 /// Reads the ads of a file in batches.
 #[pyclass(name = "_AdScan", frozen, module = "classmate._classmate")]
 pub(crate) struct AdScan {
@@ -52,8 +59,7 @@ impl AdScan {
         };
         let condition = constraint.map(parsed).transpose()?;
         let options = world::with_options(Clone::clone);
-        // Its error is one of the system.
-        std::fs::File::open(&path)?;
+        std::fs::File::open(&path).map_err(|error| of_system(&error, &path))?;
         let settings = options.clone();
         let file = watched(py, None, move |_| AdFile::open(&path, &settings))?.map_err(|error| refused(&error))?;
         let scan = Arc::new(Mutex::new(Scan { file, condition, options: options.clone() }));

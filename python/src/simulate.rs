@@ -22,18 +22,9 @@ use crate::world;
 
 pub(crate) fn refused(failure: &Failure) -> PyErr {
     let ((file, line, column), help) = (failure.place(), failure.suggestion());
-    if file.is_some() {
-        let place = (file.map(str::to_owned), line, column);
-        return ConfigurationError::new_err((
-            failure.message().to_owned(),
-            place.0,
-            place.1,
-            place.2,
-            help.map(str::to_owned),
-        ));
-    }
-    let help = help.map(|help| format!(" ({help})")).unwrap_or_default();
-    Error::new_err(format!("{}{help}", failure.message()))
+    let of_file = file.is_some();
+    let parts = (failure.message().to_owned(), file.map(str::to_owned), line, column, help.map(str::to_owned));
+    if of_file { ConfigurationError::new_err(parts) } else { Error::new_err(parts) }
 }
 
 /// The progress of a computation on another thread.

@@ -3,6 +3,7 @@
 import gc
 import json
 import pathlib
+import pickle
 import threading
 import time
 
@@ -11,6 +12,7 @@ import pytest
 import classmate as cm
 from classmate import _classmate, table
 from classmate.classad2 import ClassAd, ClassAdException, ExprTree
+from classmate.htcondor2 import Param
 from libraries import check_taken
 
 EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
@@ -76,6 +78,39 @@ def test_pools_of_ads():
     assert [match["slot"] for match in pool.negotiate().matches.rows()] in (["s2"], ["s3"])
     with pytest.raises(cm.ConfigurationError):
         cm.Pool.from_ads(slots=slots, config="A = $(").negotiate(config="NEGOTIATOR_INTERVAL = x y\nGROUP_NAMES = <\n@=x")
+
+
+def test_errors_name_the_place_and_help(tmp_path):
+    (tmp_path / "bad.toml").write_text("[[test]\n")
+    with pytest.raises(cm.ConfigurationError) as error:
+        cm.test(tmp_path / "bad.toml")
+    found = error.value
+    assert (found.file, found.line, found.column) == (str(tmp_path / "bad.toml"), 1, 8) and found.help is None
+    assert str(found) == f"{found.file}:1:8: {found.message}"
+    again = pickle.loads(pickle.dumps(found))
+    assert type(again) is cm.ConfigurationError and str(again) == str(found)
+    with pytest.raises(cm.Error) as error:
+        cm.Pool.from_ads(config="GROUP_NAMES = a\n@=x").negotiate()
+    assert error.value.line == 2 and error.value.file
+    # The errors of Python's `open`.
+    for call in (cm.read_ads, cm.scan_ads, cm.lint):
+        with pytest.raises(FileNotFoundError) as missing:
+            call(tmp_path / "missing")
+        assert missing.value.filename == str(tmp_path / "missing") and missing.value.strerror == "No such file or directory"
+    # Numbers are no files, though the system counts open files so.
+    for wrong in (5, b"\x05", [5]):
+        with pytest.raises(TypeError):
+            cm.lint(wrong)
+    with pytest.raises(FileNotFoundError, match="missing"):
+        Param(tmp_path / "missing")
+    with pytest.raises(ValueError, match="embedded null character"):
+        cm.fmt("a\0b")
+    (tmp_path / "bad.ads").write_text("Name = \"x\"\nCpus = (1 +\n")
+    with pytest.warns(UserWarning, match=r"bad.ads:2:\d+: "):
+        cm.read_ads(tmp_path / "bad.ads")
+    slots = cm.read_ads(EXAMPLES / "pool" / "slots.ads", attributes="Name")
+    assert slots.column_names == ["Name"] and repr(cm.Pool.read(EXAMPLES / "pool").match("1.0")).endswith("values>")
+    assert repr(cm.lint(text="")) == "<Table: 0 rows>" and repr(cm.Pool.from_ads(slots=[{}])) == "<Pool: 1 slot, 0 jobs>"
 
 
 def test_errors(tmp_path):
