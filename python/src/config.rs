@@ -34,7 +34,7 @@ impl ConfigBase {
     /// Reads a file, and the files that it includes, over what there is.
     fn read(&self, path: PathBuf) -> PyResult<()> {
         let name = path.display().to_string();
-        let text = std::fs::read(&path).map_err(|error| of_system(&error, &path))?;
+        let text = std::fs::read(&path).map_err(|error| of_system(&error, path))?;
         self.lock().read(&name, &text, &Disk).map_err(|error| invalid(&error))
     }
 

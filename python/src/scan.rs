@@ -1,6 +1,6 @@
 //! Reading the ads of a file into columns, all at once or in batches.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use classmate::{ClassAd, EvalOptions, Expr, Scope};
@@ -35,10 +35,10 @@ impl Scan {
 }
 
 /// The error of a file that cannot be opened, as Python's `open` raises it.
-pub(crate) fn of_system(error: &std::io::Error, path: &Path) -> PyErr {
+pub(crate) fn of_system(error: &std::io::Error, path: PathBuf) -> PyErr {
     let text = error.to_string();
     let text = text.split_once(" (os error").map_or(&*text, |(text, _)| text);
-    PyOSError::new_err((error.raw_os_error(), text.to_owned(), path.to_owned()))
+    PyOSError::new_err((error.raw_os_error(), text.to_owned(), path))
 }
 
 /// Reads the ads of a file in batches.
@@ -59,7 +59,7 @@ impl AdScan {
         };
         let condition = constraint.map(parsed).transpose()?;
         let options = world::with_options(Clone::clone);
-        std::fs::File::open(&path).map_err(|error| of_system(&error, &path))?;
+        std::fs::File::open(&path).map_err(|error| of_system(&error, path.clone()))?;
         let settings = options.clone();
         let file = watched(py, None, move |_| AdFile::open(&path, &settings))?.map_err(|error| refused(&error))?;
         let scan = Arc::new(Mutex::new(Scan { file, condition, options: options.clone() }));
