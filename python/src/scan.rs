@@ -38,7 +38,7 @@ impl Scan {
 pub(crate) fn of_system(error: &std::io::Error, path: PathBuf) -> PyErr {
     let text = error.to_string();
     let text = text.split_once(" (os error").map_or(&*text, |(text, _)| text);
-    PyOSError::new_err((error.raw_os_error(), text.to_owned(), path))
+    PyOSError::new_err((error.raw_os_error(), text.to_owned(), path.into_os_string()))
 }
 
 /// Reads the ads of a file in batches.
