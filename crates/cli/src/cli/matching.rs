@@ -12,7 +12,9 @@ use crate::cli::{Failure, Form, FormatArguments, Reply, Streams, World, print_re
 use crate::report::Color;
 use crate::report::counted;
 use crate::report::table::{Screen, Table};
+use classmate::internal::ad::Attribute;
 use classmate::internal::eval::matching::is_true;
+use classmate::internal::syntax::literal::Literal;
 use classmate::internal::threads;
 use classmate::{ClassAd, EvalError, EvalOptions, Scope, Value};
 use classmate_pool::Snapshot;
@@ -227,21 +229,31 @@ impl Serialize for Matching {
 const STEPS_OF_PAIR: u64 = 40;
 const STEPS_OF_ROW: u64 = 300;
 
-/// Steps that all pairs together may take, besides those for each attribute.
+/// Steps that all pairs together may take, besides those for each byte of the ads: real pools of ten thousand slots and
+/// some thousand jobs stay below the limit, and 2 MB of any ads take less than two seconds.
 const BASE_STEPS: u64 = 150_000_000;
-const STEPS_PER_ATTRIBUTE: u64 = 200;
+const STEPS_PER_BYTE: u64 = 250;
 
 /// The steps that all pairs of some ads may take.
 fn allowance(jobs: &[ClassAd], slots: &[ClassAd]) -> u64 {
-    let attributes = jobs.iter().chain(slots).map(|ad| ad.len() as u64).sum::<u64>();
-    BASE_STEPS + STEPS_PER_ATTRIBUTE * attributes
+    BASE_STEPS + STEPS_PER_BYTE * jobs.iter().chain(slots).map(size).sum::<u64>()
+}
+
+/// About the length of the text of an ad, bytes.
+fn size(ad: &ClassAd) -> u64 {
+    let value = |value: &Attribute| match value {
+        Attribute::Literal(Literal::Str(text)) => text.len(),
+        Attribute::Literal(_) => 1,
+        Attribute::Tree(tree) => 4 * tree.nodes.len(),
+    };
+    ad.attributes().map(|(name, attribute)| (name.folded().len() + value(attribute)) as u64).sum()
 }
 
 fn too_many_pairs(jobs: usize, slots: usize) -> Failure {
     let pairs = counted(jobs as u64 * slots as u64, "pair");
     let (jobs, slots) = (counted(jobs as u64, "job"), counted(slots as u64, "slot"));
     Failure::new(format!("evaluation limit reached: {pairs} of {jobs} and {slots}")).help(
-        "list fewer pairs with --pairs matches or --pairs none, or evaluate all with --no-limit; \
+        "give fewer ads, or evaluate all pairs with --no-limit; \
          `classmate negotiate` runs a cycle over pools of any size",
     )
 }
