@@ -178,16 +178,6 @@ fn a_configuration_of_slurm_in_place_of_slots_is_named_in_its_warnings_and_error
 }
 
 #[test]
-fn a_cluster_of_slurm_is_not_anonymized_in_part() {
-    let folder = tempfile::tempdir().unwrap();
-    let to = folder.path().join("anonymous");
-    let cluster = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/slurm-cluster");
-    let found = classmate(&["snapshot", "--anonymize", "--from", cluster, to.to_str().unwrap()]);
-    says(&found, 2, &["has no slots of HTCondor", "does not cover clusters of Slurm"]);
-    assert!(!to.exists());
-}
-
-#[test]
 fn a_record_that_cannot_be_read_is_told_and_nothing_is_changed() {
     let whole = std::fs::read(recorded()).unwrap();
     let at = memchr::memmem::find(&whole, b"\n103 ").unwrap() + 1;

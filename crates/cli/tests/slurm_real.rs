@@ -5,7 +5,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -208,4 +208,98 @@ fn layouts_are_those_of_the_recorded_clusters() {
         format!("sshare.usage: {cut}"),
     ];
     assert_eq!(shown, expected);
+}
+
+/// The words in the files of a directory.
+fn words(folder: &Path) -> BTreeSet<String> {
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap());
+    let words = |text: String| {
+        let words = text.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_ascii_lowercase);
+        words.collect::<Vec<_>>()
+    };
+    files.flat_map(words).collect()
+}
+
+/// The lines of `sprio` and `sshare` with their cells; and the matches of a cycle.
+fn listings(folder: &Path, now: &str) -> [Vec<Vec<String>>; 3] {
+    let format = format!("%u|%o|%c|%{}", FIELDS.replace(' ', "|%"));
+    let commands: [&[&str]; 3] = [
+        &["sshare", "-a", "-m", "-P", "-o", COLUMNS],
+        &["sprio", "-h", "-o", &format],
+        &["negotiate", "--policy", "slurm", "--format", "csv"],
+    ];
+    commands.map(|arguments| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_classmate"));
+        command.arg(arguments[0]).arg(folder).args(&arguments[1..]);
+        let output = command.args(["--now", now]).output().unwrap();
+        assert!(output.status.success(), "{}: {}", folder.display(), String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.lines().map(|line| line.split(['|', ',']).map(|cell| cell.trim().to_owned()).collect()).collect()
+    })
+}
+
+/// Anonymizes a cluster; gives what is wrong with the result, and how many cells of `sprio` and matches it has.
+fn anonymized(name: &str, folder: &Path, others: &[&str]) -> ([usize; 2], Vec<String>) {
+    let target = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_classmate"));
+    let output = command.args(["snapshot", "--anonymize", "--from"]).arg(folder).arg(target.path()).output().unwrap();
+    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    let now = std::fs::read_to_string(folder.join("now")).unwrap_or_else(|_| "1795528675".to_owned());
+    let (real, found) = (listings(folder, now.trim()), listings(target.path(), now.trim()));
+    let mut wrong = Vec::new();
+    // Rows and columns stay in their places, so that they tell which name a pseudonym is for.
+    let is_name = |cell: &str| cell.starts_with(|c: char| c.is_ascii_alphabetic());
+    let mut names: BTreeMap<(bool, &str), &str> = BTreeMap::new();
+    for (table, (real, found)) in real.iter().zip(&found).enumerate() {
+        if real.len() != found.len() {
+            wrong.push(format!("{name}: {} rows, expected {}", found.len(), real.len()));
+        }
+        for (one, other) in real.iter().zip(found) {
+            for (column, (cell, replaced)) in one.iter().zip(other).enumerate() {
+                // In `sshare` the second column has accounts, and in `sprio`.
+                let is_account = column == 1;
+                if cell != replaced
+                    && (!is_name(cell) || *names.entry((is_account, cell)).or_insert(replaced) != replaced)
+                {
+                    wrong.push(format!("{name}, table {table}: {replaced} for {cell} in {}", one.join("|")));
+                }
+            }
+        }
+    }
+    let different: BTreeSet<_> = names.iter().map(|((is_account, _), replaced)| (is_account, replaced)).collect();
+    assert_eq!(different.len(), names.len(), "{name}");
+    let dump = std::fs::read_to_string(folder.join("sacctmgr.dump")).unwrap_or_default();
+    let of_dump = dump.lines().filter_map(|line| {
+        let (kind, rest) = line.split_once(" - '")?;
+        ["User", "Account", "Cluster"].contains(&kind).then(|| rest.split('\'').next().unwrap().to_owned())
+    });
+    let of_ads = |file: &str, attribute: &str| -> Vec<String> {
+        let text = std::fs::read_to_string(folder.join(file)).unwrap_or_default();
+        let values =
+            text.lines().filter_map(|line| line.strip_prefix(attribute)?.strip_prefix(" = \"")?.strip_suffix('"'));
+        values.map(str::to_owned).collect()
+    };
+    let secret: BTreeSet<String> =
+        of_dump.chain(of_ads("jobs.ads", "Owner")).chain(of_ads("slots.ads", "Machine")).collect();
+    let secret = secret.iter().map(|name| name.split('.').next().unwrap()).chain(others.iter().copied());
+    let words = words(target.path());
+    let told = secret.filter(|secret| *secret != "root" && words.contains(*secret));
+    wrong.extend(told.map(|secret| format!("{name}: {secret} is in the files")));
+    ([real[1].iter().map(Vec::len).sum(), found[2].len()], wrong)
+}
+
+#[test]
+fn clusters_with_pseudonyms_have_the_same_priorities_and_no_names() {
+    let (mut counts, mut wrong) = ([0; 2], Vec::new());
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let examples = [
+        anonymized("slurm", &examples.join("slurm"), &["lab", "example"]),
+        anonymized("slurm-cluster", &examples.join("slurm-cluster"), &["lp", "mail", "n01", "n04", "m1", "lab", "sh"]),
+    ];
+    for (of_cluster, found) in all(|name, folder| anonymized(name, folder, &[])).into_iter().chain(examples) {
+        counts = [counts[0] + of_cluster[0], counts[1] + of_cluster[1]];
+        wrong.extend(found);
+    }
+    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(counts[0] > 20_000 && counts[1] > 10, "{counts:?}");
 }

@@ -2,6 +2,7 @@
 //!
 //! In: a pool. Out: the same pool with pseudonyms, in which a negotiation cycle has the same outcome.
 
+mod cluster;
 mod pseudonyms;
 
 use std::borrow::Cow;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 use hashbrown::{HashMap, HashSet};
 use thiserror::Error;
 
+pub use self::cluster::{AnonymousCluster, anonymized_cluster};
 use self::pseudonyms::{NameKind, Pseudonyms};
 use classmate::internal::ad::Attribute;
 use classmate::internal::program::mentions::Mentions;
@@ -177,16 +179,18 @@ fn new_syntax(semantics: Semantics) -> ParseOptions {
 struct Anonymizer {
     pseudonyms: Pseudonyms,
     mentioned: HashSet<Vec<u8>>,
+    /// Attributes that stay as they are, lower case.
+    done: HashSet<Vec<u8>>,
 }
 
 impl Anonymizer {
     /// Learns the names in a pool.
-    fn of(snapshot: &Snapshot, settings: &[Setting<'_>]) -> Self {
+    fn of(snapshot: &Snapshot, settings: &[Setting<'_>], done: HashSet<Vec<u8>>) -> Self {
         let options = old_syntax(snapshot.config.semantics());
         let of_settings = settings.iter().filter(|setting| setting.kind == KnobKind::Expression);
         let expressions: Vec<Expr> = of_settings.filter_map(|one| parse_expr(&one.value, &options).ok()).collect();
         let pseudonyms = Pseudonyms::default();
-        let mut anonymizer = Anonymizer { pseudonyms, mentioned: mentioned(snapshot, &expressions) };
+        let mut anonymizer = Anonymizer { pseudonyms, mentioned: mentioned(snapshot, &expressions), done };
         for setting in settings {
             match setting.name.to_ascii_uppercase().as_slice() {
                 b"GROUP_NAMES" => anonymizer.pseudonyms.add(&setting.value, NameKind::Group),
@@ -247,6 +251,7 @@ impl Anonymizer {
         for (name, value) in ad.attributes() {
             let folded = name.folded();
             match value {
+                _ if self.done.contains(folded) => {}
                 Attribute::Literal(Literal::Str(text)) if is_contact(folded, text) => self.pseudonyms.add_contact(text),
                 Attribute::Literal(Literal::Str(text)) => match kind_of(folded) {
                     Some(kind) => self.pseudonyms.add(text, kind),
@@ -298,6 +303,7 @@ impl Anonymizer {
         for (name, value) in whole.attributes() {
             let folded = name.folded();
             match value {
+                _ if self.done.contains(folded) => out.set(name, value.clone()),
                 Attribute::Literal(Literal::Str(text)) if !self.keeps(folded, text) => {}
                 Attribute::Literal(Literal::Str(text)) => {
                     let text = Text::from(self.pseudonyms.replace(text));
@@ -412,7 +418,7 @@ impl Anonymizer {
 pub fn anonymized(snapshot: &Snapshot) -> Result<Snapshot, AnonymizeError> {
     let settings = settings(&snapshot.config)?;
     let expected = negotiate(snapshot)?;
-    let mut anonymizer = Anonymizer::of(snapshot, &settings);
+    let mut anonymizer = Anonymizer::of(snapshot, &settings, HashSet::new());
     let mut difference = String::new();
     for first in 0..MAX_TRIES {
         anonymizer.pseudonyms.number(first);

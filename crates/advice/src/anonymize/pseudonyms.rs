@@ -76,10 +76,11 @@ const COMMON: [&str; 62] = [
 ];
 
 /// A kind of name, for the pseudonyms to be told apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum NameKind {
     User,
     Group,
+    Account,
     Project,
     Site,
     Host,
@@ -91,6 +92,7 @@ impl NameKind {
         match self {
             NameKind::User => "user",
             NameKind::Group => "group",
+            NameKind::Account => "acct",
             NameKind::Project => "project",
             NameKind::Site => "site",
             NameKind::Host => "host",
@@ -109,6 +111,52 @@ pub(super) struct Pseudonyms {
     /// Addresses by their digits.
     addresses: HashMap<[u8; 4], u32>,
     addresses_6: HashMap<Ipv6Addr, u32>,
+}
+
+/// The pseudonyms of whole names: numbers in the alphabetical order of the names of a kind.
+///
+/// Slurm lists by name, and visits the tied by their lineage, `/account/0-user/`. There `a-b` comes before `a`, because `-` is less than
+/// `/`, and so a name that goes on like this has a pseudonym that goes on so.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RankedNames(BTreeMap<(NameKind, String), String>);
+
+impl RankedNames {
+    /// Adds a name.
+    pub(super) fn add(&mut self, kind: NameKind, name: &str) {
+        self.0.entry((kind, name.to_lowercase())).or_default();
+    }
+
+    /// Numbers the names.
+    pub(super) fn number(&mut self) {
+        let mut counts: HashMap<NameKind, usize> = HashMap::new();
+        for (kind, _) in self.0.keys() {
+            *counts.entry(*kind).or_default() += 1;
+        }
+        let mut last: (Option<NameKind>, usize) = (None, 0);
+        // The names with which the next one may begin, and their pseudonyms.
+        let mut open: Vec<(&str, String)> = Vec::new();
+        for ((kind, name), pseudonym) in &mut self.0 {
+            if last.0 != Some(*kind) {
+                (last, open) = ((Some(*kind), 0), Vec::new());
+            }
+            last.1 += 1;
+            let goes_on = |start: &str| name.strip_prefix(start).is_some_and(|rest| rest.bytes().next() < Some(b'/'));
+            while open.pop_if(|(start, _)| !goes_on(start)).is_some() {}
+            let start = open.last().map_or_else(|| kind.prefix().to_owned(), |(_, before)| format!("{before}-"));
+            let width = counts[kind].to_string().len();
+            *pseudonym = format!("{start}{:0width$}", last.1);
+            open.push((name, pseudonym.clone()));
+        }
+    }
+
+    /// The pseudonym of a name that was added; `root` stays the account of all others.
+    pub(super) fn pseudonym(&self, kind: NameKind, name: &str) -> String {
+        let name = name.to_lowercase();
+        if name.is_empty() || kind == NameKind::Account && name == "root" {
+            return name;
+        }
+        self.0.get(&(kind, name)).cloned().unwrap_or_default()
+    }
 }
 
 /// Words that are not names, lower case: those that all pools have, and those of attributes whose values HTCondor knows.
@@ -167,7 +215,7 @@ fn bracketed(text: &[u8]) -> Option<(Ipv6Addr, usize)> {
 impl Pseudonyms {
     /// Gives each name a pseudonym. Those of a kind are in the alphabetical order of the names; they are numbered from a number.
     pub(super) fn number(&mut self, first: usize) {
-        let mut counts = [first; 6];
+        let mut counts = [first; 7];
         let of_kind = |kind: NameKind| self.kinds.values().filter(|one| **one == kind).count();
         let words = self.kinds.iter().map(|(word, kind)| {
             let count = &mut counts[*kind as usize];

@@ -435,7 +435,8 @@ fn name_of_command(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option
     let name = tree.reference(id)?.name;
     let folded = name.folded();
     let has_it = is_known(folded) || (context.defined)(name) || context.schema.is_some_and(|schema| schema.has(name));
-    if has_it || !folded.contains(&b'_') {
+    // Ads of a compute entrypoint (HTCondor-CE) have the attribute `grid_resource`.
+    if has_it || !folded.contains(&b'_') || folded == b"grid_resource" {
         return None;
     }
     let lower = std::str::from_utf8(folded).ok()?;

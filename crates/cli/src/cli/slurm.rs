@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::input::{Notes, own};
 use crate::cli::policy::{first_given, warn_of_dynamic_quotas};
+use crate::cli::pool::{JOBS, SLOTS};
 use crate::cli::settings::contents;
 use crate::cli::{Failure, language, words};
 use classmate::ClassAd;
@@ -19,7 +20,7 @@ use classmate_pool::internal::priority::slurm::usage::Decay;
 use classmate_pool::internal::priority::slurm::{Options, SlurmFiles, SlurmSettings, Ties, derive, tree};
 
 /// Files of Slurm, in a directory or each by its own flag.
-#[derive(clap::Args, Clone, Debug)]
+#[derive(clap::Args, Clone, Default, Debug)]
 #[command(next_help_heading = "Slurm")]
 pub(super) struct SlurmArguments {
     /// Weights, flags and partitions, instead of POOL/slurm.conf [default: Slurm's defaults]
@@ -63,6 +64,13 @@ const ASSOCIATIONS: &str = "sacctmgr.dump";
 const RECORDS: &str = "scontrol.assoc_mgr";
 const USAGE: &str = "sshare.usage";
 const QOS: &str = "sacctmgr.qos";
+
+/// Tests if a pool is a cluster of Slurm: it has one of Slurm's files.
+pub(super) fn is_cluster(pool: &Path) -> bool {
+    let files = [SLURM_CONF, ASSOCIATIONS, RECORDS, USAGE].into_iter().chain(PRINTED);
+    let listings = JOBS[1..].iter().chain(&SLOTS[1..]).copied();
+    files.chain(listings).any(|name| own(Some(pool), name).is_some())
+}
 
 const TIES: [(&str, &str, Ties); 2] = [
     ("observed", "Visit each account separately, like all releases of Slurm", Ties::Observed),

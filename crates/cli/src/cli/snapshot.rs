@@ -1,5 +1,6 @@
 //! `classmate snapshot DIR`
 
+use std::fs::DirBuilder;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,12 +9,14 @@ use crate::cli::ads::lost_values;
 use crate::cli::input::Notes;
 use crate::cli::live::LiveArguments;
 use crate::cli::pool::PoolFiles;
+use crate::cli::slurm::{SlurmArguments, is_cluster};
 use crate::cli::{Failure, Streams, complain, print, raw_output, write_file};
 use crate::report::config::assignment;
 use classmate::{ClassAd, Format, Writer};
-use classmate_advice::internal::anonymize::anonymized;
+use classmate_advice::internal::anonymize::{AnonymousCluster, anonymized, anonymized_cluster};
 use classmate_pool::Snapshot;
 use classmate_pool::internal::negotiate::directory::SlotAttributes;
+use classmate_pool::internal::priority::slurm::machines::enlist;
 
 /// Save a live pool, or a Slurm cluster, for the other commands.
 ///
@@ -24,10 +27,11 @@ use classmate_pool::internal::negotiate::directory::SlotAttributes;
 ///
 /// With `--anonymize`, users, groups, projects, sites, hosts and directories have pseudonyms, the same for the same name everywhere. Strings and
 /// variables of the configuration that a cycle does not look at are left out. A cycle with pseudonyms has the same outcome, which is tried
-/// before anything is written. Names of attributes, numbers and times stay as they are. Logs of daemons are left out, and clusters of Slurm
-/// are not covered.
+/// before anything is written. Names of attributes, numbers and times stay as they are. Logs of daemons are left out.
 ///
-/// With `--slurm`, runs Slurm's commands, and saves what `classmate sprio`, `sshare` and `negotiate --policy slurm` read.
+/// With `--slurm`, runs Slurm's commands, and saves what `classmate sprio`, `sshare` and `negotiate --policy slurm` read. With `--anonymize`,
+/// users, accounts, nodes and the cluster have pseudonyms, in the alphabetical order of their names. Names of jobs, commands, paths and comments
+/// are left out, and partitions, QOS, licenses and generic resources stay as they are. Priorities, shares and a cycle are the same.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -36,6 +40,7 @@ Examples:
   classmate snapshot --script > snapshot.sh
   classmate snapshot --anonymize --from examples/groups anonymous
   classmate snapshot --slurm --script > snapshot.sh
+  classmate snapshot --slurm --anonymize anonymous
   classmate snapshot --pool cm1.example.org,cm2.example.org --token ~/monitor.token --strict monday
 
 Exit status: 0 on success, 1 if a file cannot be written or a source of the pool cannot be read, 2 if the pool cannot be read or an option is invalid.")]
@@ -52,8 +57,8 @@ pub(super) struct SnapshotArguments {
     /// Save the Slurm cluster that Slurm's commands reach from here
     #[arg(long, conflicts_with = "collectors")]
     slurm: bool,
-    /// Write pseudonyms instead of the names of users, groups, projects, hosts and directories
-    #[arg(long, conflicts_with_all = ["script", "slurm"])]
+    /// Write pseudonyms instead of the names of users, groups, accounts, projects, hosts and directories
+    #[arg(long, conflicts_with = "script")]
     anonymize: bool,
     /// Read the pool from a directory that was saved before
     #[arg(long, value_name = "POOL", requires = "anonymize", conflicts_with_all = ["collectors", "script", "slurm"])]
@@ -74,7 +79,7 @@ pub(super) fn run(arguments: &SnapshotArguments, streams: Streams) -> Result<(),
         return print(raw_output(), |out| out.write_all(script.as_bytes()));
     };
     if arguments.slurm {
-        return save_cluster(directory);
+        return if arguments.anonymize { save_live_cluster(directory, streams) } else { save_cluster(directory) };
     }
     if !arguments.live.is_given() && arguments.from.is_none() {
         return Err(Failure::input("no pool is given").help(
@@ -88,14 +93,13 @@ pub(super) fn run(arguments: &SnapshotArguments, streams: Streams) -> Result<(),
             .help("name a new directory"));
     }
     let mut notes = Notes::default();
+    if let Some(from) = arguments.from.as_deref().filter(|from| is_cluster(from)) {
+        return save_anonymous_cluster(from, directory, streams);
+    }
     if let Some(from) = &arguments.from {
         let files = PoolFiles { pool: Some(from.clone()), ..PoolFiles::default() };
         let snapshot = files.snapshot(&mut notes, streams.err)?;
         notes.show(streams.err);
-        if snapshot.slots.is_empty() {
-            return Err(Failure::input(format!("`{}` has no slots of HTCondor", from.display()))
-                .help("--anonymize does not cover clusters of Slurm"));
-        }
         return save_anonymous(&snapshot, directory);
     }
     let mut read = arguments.live.read(SlotAttributes::All, None, false, &mut notes)?;
@@ -139,6 +143,43 @@ fn save_anonymous(snapshot: &Snapshot, directory: &Path) -> Result<(), Failure> 
         write_file(&directory.join("Accountantnew.log"), |file| file, |out| out.write_all(&log.to_text()))?;
     }
     write_settings(directory, anonymous.config.assignments().map(|(name, value, _)| (name, value)))
+}
+
+/// Saves a Slurm cluster with pseudonyms, which the commands of Slurm reach.
+fn save_live_cluster(directory: &Path, streams: Streams) -> Result<(), Failure> {
+    // The names are in files that nobody else can read, and that are not kept.
+    let named = std::env::temp_dir().join(format!("classmate-snapshot-{}", std::process::id()));
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(&named).map_err(|error| Failure::writing(named.display(), &error))?;
+    let saved = save_cluster(&named).and_then(|()| save_anonymous_cluster(&named, directory, streams));
+    let removed = std::fs::remove_dir_all(&named).map_err(|error| Failure::writing(named.display(), &error));
+    saved.and(removed)
+}
+
+/// Saves a Slurm cluster with pseudonyms.
+fn save_anonymous_cluster(from: &Path, directory: &Path, streams: Streams) -> Result<(), Failure> {
+    if std::fs::read_dir(directory).is_ok_and(|mut files| files.next().is_some()) {
+        // A file that is not written could count.
+        return Err(Failure::input(format!("`{}` is not empty", directory.display())).help("name a new directory"));
+    }
+    let mut notes = Notes::default();
+    let files = PoolFiles { pool: Some(from.to_owned()), ..PoolFiles::default() };
+    let mut snapshot = files.snapshot(&mut notes, streams.err)?;
+    let (slots, jobs) = (&mut snapshot.slots, &snapshot.jobs);
+    let slurm = SlurmArguments::default().read(Some(from), &snapshot.config, (slots, jobs), &mut notes)?;
+    notes.show(streams.err);
+    let evaluation = snapshot.settings();
+    enlist(&mut snapshot.slots, slurm.conf(), &evaluation);
+    let AnonymousCluster { snapshot, files } = anonymized_cluster(&snapshot, &slurm)?;
+    std::fs::create_dir_all(directory).map_err(|error| Failure::writing(directory.display(), &error))?;
+    write_all_ads(directory, &[("slots", &snapshot.slots), ("jobs", &snapshot.jobs)])?;
+    for (name, text) in &files {
+        write_file(&directory.join(name), |file| file, |out| out.write_all(text.as_bytes()))?;
+    }
+    let mut settings = snapshot.config.assignments().map(|(name, value, _)| (name, value)).peekable();
+    if settings.peek().is_some() { write_settings(directory, settings) } else { Ok(()) }
 }
 
 /// Writes the ads of each kind; values that cannot be read back are a warning.

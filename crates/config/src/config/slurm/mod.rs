@@ -14,6 +14,7 @@ mod node;
 mod partition;
 mod release;
 mod weights;
+mod written;
 
 pub use conf::{Defects, PriorityType, ResetPeriod, SKIPPED_LINE, SlurmConf};
 pub use dump::{AssociationRow, Shares, SlurmAssociations};
@@ -25,3 +26,4 @@ pub use node::NodeLine;
 pub use partition::Partition;
 pub use release::Release;
 pub use weights::{TresWeights, Weights};
+pub use written::{associations_text, conf_text, qos_text, usage_text};

@@ -2,6 +2,8 @@
 //!
 //! Formula source: `docs/reference/slurm-multifactor.md` 7.3.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// A release such as 22.05: the year and the month.
@@ -14,6 +16,12 @@ pub struct Release {
 impl Default for Release {
     fn default() -> Self {
         Self::NEWEST
+    }
+}
+
+impl fmt::Display for Release {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:02}.{:02}", self.year, self.month)
     }
 }
 
