@@ -8,7 +8,7 @@ class Error(Exception):
 
     def __init__(
         self,
-        message: str,
+        message: str = "",
         file: str | None = None,
         line: int | None = None,
         column: int | None = None,

@@ -353,7 +353,7 @@ def read_ads(
     """Reads a file of ads, in any format, also compressed with gzip, into a table of the values of some attributes or of all.
 
     Undefined and error are null, times are seconds since 1970, lists and ads are text. A column of integers and reals is of
-    reals; other mixtures are text. A warning tells what was skipped, which `scan_ads` has as `problems`.
+    reals; other mixtures are text. A warning names what was skipped, which `scan_ads` has as `problems`.
     """
     with _version(semantics):
         scan = _classmate._AdScan(os.fspath(source), _names(attributes), constraint)

@@ -156,6 +156,8 @@ fn settings(config: &Config) -> Result<Vec<Setting<'_>>, ConfigError> {
             let (start, member) = (knob.name.find('<')?, knob::member(knob, name)?);
             Some(start..start + member.len())
         });
+        // The list of maps names them, too.
+        let member = member.or_else(|| map_of(name).map(|map| name.len() - map.len()..name.len()));
         settings.push(Setting { name, member, kind, value: found.text });
     }
     Ok(settings)

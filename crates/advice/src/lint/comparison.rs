@@ -652,7 +652,8 @@ fn other_form(name: &str, text: &str) -> Option<(String, String)> {
             let level = text.bytes().last().filter(u8::is_ascii_digit)?;
             let meant = format!("x86_64-v{}", char::from(level));
             let message = format!("`Microarch` is never `{text}`");
-            (rest.is_some() && text != meant && text.len() > 6).then(|| (message, format!("write `\"{meant}\"`")))
+            (rest.is_some() && !text.eq_ignore_ascii_case(&meant) && text.len() > 6)
+                .then(|| (message, format!("write `\"{meant}\"`")))
         }
         _ => None,
     }
@@ -733,7 +734,7 @@ fn of_unit(measured: &Measured, op: BinaryOp, value: &Value, unit: &str, span: S
         "seconds" if least && (OTHER_TIMES.contains(&value) || !measured.age && SHORT_TIMES.contains(&value)) => {
             ("is in seconds".into(), "minutes, hours or days")
         }
-        // Nobody waits so shortly for the whole life of a job.
+        // Too short for an age of jobs that matters.
         "seconds" if least && measured.shown.contains("QDate") && value == 30.0 => ("is in seconds".into(), "days"),
         "seconds" if measured.age && ordered && value >= 86_400_000.0 => ("is in seconds".into(), "milliseconds"),
         "minutes" if ordered && (2.0..=24.0).contains(&value) => ("counts minutes since midnight".into(), "hours"),

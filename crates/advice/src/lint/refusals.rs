@@ -11,7 +11,7 @@ use super::slips::Slips;
 use super::submit_macros::Macros;
 use super::submit_odd::{odd_value, of_shell};
 use super::submit_values::{bad_value, grid_fault, is_size_unit};
-use crate::submit::queue::{ItemKind, ItemList, QueueStatement, number};
+use crate::submit::queue::{ItemKind, ItemList, PathKind, QueueStatement, number};
 use crate::submit::statements::{appended, is_name, queue_arguments};
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::syntax::parse::parse_expr;
@@ -629,14 +629,14 @@ impl Reading {
         if let Some((value, at)) = self.value(&["vm_disk"]).filter(is_plain).cloned() {
             let odd = |disk: &str| !(3..=4).contains(&(disk.matches(':').count() + 1));
             let permits = |disk: &&str| disk.split(':').nth(2).is_some_and(|way| !matches!(way, "r" | "w" | "rw"));
-            if let Some(disk) = value.split(',').map(str::trim).find(permits) {
-                let message = format!("the permission of the disk `{disk}` is neither `r` nor `w`");
-                let help = "write `file:device:w`, or `r` for a disk that is only read";
-                self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
-            } else if let Some(disk) = value.split(',').map(str::trim).find(|disk| odd(disk)) {
+            if let Some(disk) = value.split(',').map(str::trim).find(|disk| odd(disk)) {
                 let message = format!("`{disk}` is not a disk of a virtual machine");
                 let help = "write `file:device:permission`, as in `disk.img:sda1:w`, perhaps with `:format`";
                 self.found.push((at, error(message, &statements[at], help)));
+            } else if let Some(disk) = value.split(',').map(str::trim).find(permits) {
+                let message = format!("the permission of the disk `{disk}` is not `r`, `w` or `rw`");
+                let help = "write `file:device:w`, or `r` for a disk that is only read";
+                self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
             }
         }
         if let Some((value, at)) = self.value(&["vm_memory"]).filter(is_plain).cloned()
@@ -1066,7 +1066,8 @@ fn odd_text(queue: &QueueStatement<'_>) -> Option<(String, String)> {
         let pattern = file.rsplit(' ').next().unwrap_or(file);
         return Some((message, format!("write `queue {names} matching files {pattern}`")));
     }
-    if let (ItemList::Here(_), ItemKind::Paths(_), Some(first)) = (&queue.list, queue.kind, words.clone().next())
+    if let (ItemList::Here(_), ItemKind::Paths(PathKind::Unstated), Some(first)) =
+        (&queue.list, queue.kind, words.clone().next())
         && let Some(meant) = of_paths(first)
     {
         let message = format!("`{first}` is a pattern here, and not the kind of paths");

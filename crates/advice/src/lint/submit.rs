@@ -721,7 +721,9 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
             return found.or_else(|| string_for_number(&lower, text, &own.options())).into_iter().collect();
         }
         let (Some(attribute), Ok(expr)) = (attribute, parse_expr(text, &options)) else { return Vec::new() };
-        if let Some(found) = quoted_truth(attribute, &expr) {
+        // As it is written, with its capitals.
+        let written = name.get(name.len() - attribute.len()..).unwrap_or_default();
+        if let Some(found) = quoted_truth(&String::from_utf8_lossy(written), &expr) {
             return vec![found];
         }
         let text_attribute = unquoted_text(Name::new(attribute), text, &expr, &own_attribute);
@@ -905,9 +907,13 @@ fn quoted_truth(attribute: &str, expr: &Expr) -> Option<Diagnostic> {
     const STARTS: [&str; 7] = ["want", "is", "has", "use", "allow", "enable", "require"];
     let Node::Literal(Literal::Str(text)) = expr.node() else { return None };
     let text = String::from_utf8_lossy(text).to_ascii_lowercase();
-    let is_truth = matches!(text.as_str(), "true" | "false") && STARTS.iter().any(|start| attribute.starts_with(start));
+    let begins = |start: &&str| {
+        let (word, rest) = attribute.split_at_checked(start.len()).unwrap_or_default();
+        word.eq_ignore_ascii_case(start) && rest.starts_with(|next: char| next == '_' || next.is_ascii_uppercase())
+    };
+    let is_truth = matches!(text.as_str(), "true" | "false") && STARTS.iter().any(begins);
     let span = expr.tree().span(expr.root()).filter(|_| is_truth)?;
-    let message = "this is a string, and not a boolean: a condition that reads it is ERROR";
+    let message = "this is a string, and not a boolean: a condition that takes it for one is ERROR";
     Some(Diagnostic::warning(message, span).help(format!("write `{text}` without quotes")).code("type-clash"))
 }
 

@@ -3,6 +3,7 @@
 //! In: the values of a file. Out: warnings of the rule `odd-command`.
 
 use super::refusals::{Reading, warning};
+use super::submit_macros::BUILT_IN;
 use crate::submit::bytes;
 use classmate::ParseOptions;
 use classmate::internal::syntax::expr::Node;
@@ -143,7 +144,7 @@ impl Reading {
         Some((at, message, format!("remove `{name}`, and name the files in the program by their paths")))
     }
 
-    /// What only slots give, in a job that runs on the access point.
+    /// A command about slots, in a job that runs on the access point.
     fn on_no_slot(&self, universe: &str) -> Companion {
         const OF_SLOTS: [&str; 4] = ["rank", "request_gpus", "require_gpus", "preferences"];
         if !matches!(universe, "local" | "scheduler" | "7" | "12") {
@@ -238,10 +239,13 @@ impl Reading {
         let is_first = |(name, all): &(&String, &Vec<(String, usize)>)| {
             let reference = format!("$({name})");
             let is_own = all.first().is_some_and(|(text, _)| text.to_ascii_lowercase().contains(&reference));
-            is_own && !super::commands::is_command(name) && !name.starts_with("my.")
+            is_own
+                && !super::commands::is_command(name)
+                && !name.starts_with("my.")
+                && !BUILT_IN.contains(&name.as_str())
         };
         let (name, all) = self.values.iter().find(is_first).filter(|_| !self.includes)?;
-        let message = format!("`$({name})` has no value here, where `{name}` gets its first one");
+        let message = format!("`$({name})` has no value here, unless something else has set it before");
         Some((all.first()?.1, message, "write another name, or the value itself".to_owned()))
     }
 
@@ -250,7 +254,7 @@ impl Reading {
         const TIMES: [&str; 5] = ["cron_minute", "cron_hour", "cron_day_of_month", "cron_month", "cron_day_of_week"];
         let (_, at) = self.value(&["deferral_time"])?;
         let name = TIMES.iter().find(|name| self.may_have(name))?;
-        let message = format!("`deferral_time` is set beside `{name}`, and one of them replaces the other");
+        let message = format!("`deferral_time` is set beside `{name}`, which replaces it");
         Some((*at, message, "remove one of them".to_owned()))
     }
 

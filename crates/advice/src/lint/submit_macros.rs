@@ -15,7 +15,7 @@ use classmate::internal::diagnostic::Severity;
 use classmate::{Diagnostic, Span};
 
 /// Macros that `condor_submit` itself defines, lower case.
-const BUILT_IN: [&str; 34] = [
+pub(super) const BUILT_IN: [&str; 34] = [
     "arch",
     "cluster",
     "clusterid",

@@ -654,9 +654,11 @@ fn odd_environment(value: &str) -> Option<(String, String)> {
     // `"A=1,B=2"`
     let joined = words.iter().find_map(|word| {
         let (first, rest) = word.split_once(',').filter(|(first, _)| is_setting(first))?;
+        // `OPTIONS=a=1,B=2` may be one value.
+        let has_one = first.matches('=').count() == 1;
         let name = rest.split_once('=')?.0;
         let is_name = name.len() > 1 && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
-        is_name
+        (is_name && has_one)
             .then(|| (first.split('=').next().unwrap_or_default().to_owned(), name.to_owned(), word.replace(',', " ")))
     });
     if let Some((first, name, meant)) = joined.filter(|_| words.len() == 1 && !value.contains('\'')) {

@@ -73,9 +73,16 @@ impl Reading {
     /// A job that ended by a signal has no exit code.
     fn by_signal(&self) -> Option<(usize, String, String)> {
         let (value, at) = ["on_exit_remove", "on_exit_hold"].iter().find_map(|name| policy(self, name))?;
-        let text = plain(&value).replace(['(', ')'], "");
-        let asks =
-            ["exitbysignal==true&&exitcode", "exitbysignal=?=true&&exitcode"].iter().any(|both| text.contains(both));
+        let value = plain(&value);
+        let text = value.replace(['(', ')'], "");
+        // `=?=`, `=!=` and `is` have a truth without an exit code, too.
+        let compares = |rest: &str| {
+            let is_identity = rest.starts_with("=?=") || rest.starts_with("=!=");
+            rest.starts_with(['=', '!', '<', '>']) && !is_identity
+        };
+        let both = ["exitbysignal==true&&exitcode", "exitbysignal=?=true&&exitcode"];
+        let mut found = both.iter().filter_map(|both| text.split_once(both));
+        let asks = found.any(|(_, rest)| compares(rest)) && !value.contains("!(");
         let message = "a job that a signal ended has no `ExitCode`, so this is never true".to_owned();
         asks.then(|| (at, message, "write `ExitBySignal == false && ExitCode == 0`".to_owned()))
     }

@@ -109,12 +109,13 @@ impl Reading {
             return None;
         }
         let may_hold = |item: &&str| {
-            let is_folder = !base(item).contains('.') || item.ends_with('/');
+            let is_above = *item == "." || script.strip_prefix(*item).is_some_and(|rest| rest.starts_with('/'));
+            let is_folder = is_above || !base(item).contains('.') || item.ends_with('/');
             is_folder || item.contains(['$', '*']) || base(item) == base(script)
         };
         let message =
             format!("`{script}` is not among the files that are transferred, so there is no such file for the job");
-        let help = format!("add `transfer_input_files = {script}`");
+        let help = format!("add `{script}` to `transfer_input_files`");
         (!self.inputs().iter().any(may_hold) && !self.has_image()).then_some((at, message, help))
     }
 

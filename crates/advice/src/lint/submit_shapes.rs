@@ -98,7 +98,11 @@ fn several_files(name: &str, value: &str) -> Option<(String, String)> {
         let message = format!("`{name}` is the name of a file, and `{value}` is a folder");
         return Some((message, format!("write `transfer_input_files = {value}`")));
     }
-    let is_file = |part: &str| part.trim().rsplit_once('.').is_some_and(|(_, end)| (1..=5).contains(&end.len()));
+    let is_file = |part: &str| {
+        part.trim()
+            .rsplit_once('.')
+            .is_some_and(|(_, end)| (1..=5).contains(&end.len()) && end.bytes().any(|byte| byte.is_ascii_alphabetic()))
+    };
     let several = value.contains(',') && !value.contains('$') && value.split(',').all(is_file);
     let message = format!("`{name}` is the name of one file, `{value}`");
     let help =
@@ -109,7 +113,9 @@ fn several_files(name: &str, value: &str) -> Option<(String, String)> {
 /// `output = a.out error = a.err`: the rest of the line is a part of the value.
 fn second_command(name: &str, value: &str) -> Option<(String, String)> {
     let is_expression = kind(name) == Some(CommandKind::Expression) || name.starts_with("my.");
-    if is_expression || TEXTS.contains(&name) || matches!(name, "requirements" | "rank") || name.ends_with("_reason") {
+    // A macro may be a part of another value.
+    let is_text = TEXTS.contains(&name) || name.ends_with("_reason") || name.ends_with("_notes");
+    if !is_listed(name) || is_expression || is_text || matches!(name, "requirements" | "rank") {
         return None;
     }
     let at = value.match_indices('=').map(|(at, _)| at).find(|at| {
@@ -124,7 +130,7 @@ fn second_command(name: &str, value: &str) -> Option<(String, String)> {
     Some((message, format!("write `{}` on a line of its own", &value[start..])))
 }
 
-/// `$(date +%F)` and `$((1 + 2))`: what stands there is no name, and it is not expanded.
+/// `$(date +%F)` and `$((1 + 2))`: the text in parentheses is no name, and it is not expanded.
 fn not_a_macro(name: &str, value: &str) -> Option<(String, String)> {
     let is_expression = kind(name) == Some(CommandKind::Expression) || matches!(name, "requirements" | "rank");
     if is_expression || is_for_shell(value) || name.starts_with("my.") || name.ends_with("_reason") {

@@ -79,9 +79,9 @@ struct SignificantPart {
     names: Arc<[Name]>,
     /// Its number.
     number: usize,
-    /// What is encoded of attributes that are no constants of the job itself.
+    /// The encoded attributes that are not constants of the job itself.
     fixed: Vec<u8>,
-    /// Constants of the job itself, and the places among the fixed bytes where they belong: other jobs of this structure
+    /// The constants of the job itself, and the places among the fixed bytes where they belong: other jobs of this structure
     /// and parent differ in nothing else.
     constants: Vec<(usize, Name)>,
 }

@@ -115,6 +115,10 @@ fn options(upper: &str, value: &str) -> Option<Problem> {
 
 /// Files or folders, which commas separate.
 fn separated(upper: &str, value: &str) -> Option<Problem> {
+    // A command that prints a configuration.
+    if value.ends_with('|') {
+        return None;
+    }
     let message = format!("`{value}` is one name: `;` does not separate in `{upper}`");
     let inner = value.trim_end_matches(';');
     (inner.contains(';')).then(|| (Severity::Warning, message, format!("write `{}`", inner.replace(';', ","))))
