@@ -40,7 +40,6 @@ Examples:
   classmate snapshot --script > snapshot.sh
   classmate snapshot --anonymize --from examples/groups anonymous
   classmate snapshot --slurm --script > snapshot.sh
-  classmate snapshot --slurm --anonymize anonymous
   classmate snapshot --pool cm1.example.org,cm2.example.org --token ~/monitor.token --strict monday
 
 Exit status: 0 on success, 1 if a file cannot be written or a source of the pool cannot be read, 2 if the pool cannot be read or an option is invalid.")]
