@@ -103,12 +103,18 @@ impl BindingReader {
     pub fn new(format: BindingFormat, mut text: Vec<u8>, parsers: Box<BindingParsers>) -> Self {
         let nul = memchr::memchr(0, &text);
         text.truncate(nul.unwrap_or(text.len()));
-        let is_cut = nul.is_some() && ends_in_string(&text, &parsers.options);
+        // Strings of the long form end with their line, others may span several.
+        let is_long = match format {
+            BindingFormat::Long | BindingFormat::File => true,
+            BindingFormat::Text => detect_text(&text) != Format::New,
+            _ => false,
+        };
+        let is_cut = nul.is_some() && ends_in_string(&text, is_long, &parsers.options);
         BindingReader { format, text, at: 0, loses_string: false, is_cut, parsers }
     }
 
-    /// Tests whether a string with a NUL is a part of what was dropped without an error so far: one that `\u0000` or
-    /// `\0` stands in, or in which the text was cut.
+    /// Tests whether a string with a NUL is a part of what was dropped without an error so far: one with `\u0000` or
+    /// `\0`, or in which the text was cut.
     pub fn loses_string(&self) -> bool {
         self.loses_string
     }
@@ -243,9 +249,9 @@ impl ReadStep {
     }
 }
 
-/// Tests whether a string is open where a text ends.
-fn ends_in_string(text: &[u8], options: &ParseOptions) -> bool {
-    let line = memchr::memrchr(b'\n', text).map_or(0, |newline| newline + 1);
+/// Tests whether a string is open where a text ends, or its last line.
+fn ends_in_string(text: &[u8], is_long: bool, options: &ParseOptions) -> bool {
+    let line = memchr::memrchr(b'\n', text).filter(|_| is_long).map_or(0, |newline| newline + 1);
     let mut lexer = Lexer::new(&text[line..], options);
     let fault = std::iter::from_fn(|| lexer.next()).find_map(Result::err);
     fault.is_some_and(|error| matches!(error.kind, SyntaxErrorKind::UnterminatedString { .. }))
@@ -522,13 +528,16 @@ mod tests {
 
     #[test]
     fn a_string_with_nul_that_is_dropped_is_noticed() {
-        let cases: [(BindingFormat, &[u8], bool); 9] = [
+        let cases: [(BindingFormat, &[u8], bool); 12] = [
             (BindingFormat::Json, b"{\"a\": 1, \"b\": \"x\\u0000y\"}", true),
             (BindingFormat::Json, b"{\"a\": 1, \"b\": \"x\\u12\"}", false),
             (BindingFormat::New, b"[ b = 1 ] [ a = \"\\000\"]", true),
             (BindingFormat::Long, b"a = 1\nb = \"x\0y\"\nc = 2\n", true),
             (BindingFormat::Text, b"a = \"x\0y\"\n", true),
             (BindingFormat::New, b"[ a = \"x\0y\" ]", true),
+            (BindingFormat::New, b"[ a = 1; b = \"x\ny\0\" ]", true),
+            (BindingFormat::Text, b"[ a = 1; b = \"x\ny\0\" ]", true),
+            (BindingFormat::New, b"[ a = \"x\ny\"; b = 1\0 ]", false),
             (BindingFormat::Long, b"a = 1\0\nb = \"x\"\n", false),
             (BindingFormat::Long, b"a = \"x\"\nb\0c = 2\n", false),
             (BindingFormat::Long, b"a = \"x", false),
