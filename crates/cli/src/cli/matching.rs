@@ -229,8 +229,8 @@ impl Serialize for Matching {
 const STEPS_OF_PAIR: u64 = 40;
 const STEPS_OF_ROW: u64 = 300;
 
-/// Steps that all pairs together may take, besides those for each byte of the ads: real pools of ten thousand slots and
-/// some thousand jobs stay below the limit, and 2 MB of any ads take less than two seconds.
+/// Steps that all pairs together may take, besides those for each byte of the ads: whole ads of ten thousand slots and
+/// some thousand jobs stay below the limit, and 2 MB of any ads take less than two seconds. Pools of short ads may exceed it.
 const BASE_STEPS: u64 = 150_000_000;
 const STEPS_PER_BYTE: u64 = 250;
 
