@@ -59,8 +59,14 @@ pub fn is_true(outcome: &Result<Value, EvalError>) -> bool {
 ///
 /// If the ranking ad has no Rank but the candidate has one, the candidate's is used, as in the reference.
 pub fn rank(my: &ClassAd, target: &ClassAd, settings: &EvalOptions) -> f64 {
-    let value = Scope::new(my, settings).with_target(target).eval_attr_either("Rank");
-    value.ok().and_then(|value| value.as_number()).unwrap_or(0.0)
+    rank_counted(my, target, settings).0
+}
+
+/// As [`rank`]; also how many steps of [`Limits::work`](crate::eval::scope::Limits::work) it took.
+pub fn rank_counted(my: &ClassAd, target: &ClassAd, settings: &EvalOptions) -> (f64, u64) {
+    let name = Name::new("Rank");
+    let (value, steps) = Scope::new(my, settings).with_target(target).holding(name).eval_attr_counted(name);
+    (value.ok().and_then(|value| value.as_number()).unwrap_or(0.0), steps)
 }
 
 /// The value of an attribute of the ad around a match: `symmetricMatch`, `leftMatchesRight`,

@@ -185,11 +185,16 @@ impl<'a> Scope<'a> {
     /// The evaluation was abandoned.
     pub fn eval_attr_either(&self, name: impl Into<Name>) -> Result<Value, EvalError> {
         let name = name.into();
+        self.holding(name).eval_attr(name)
+    }
+
+    /// The scope in which [`Scope::eval_attr_either`] evaluates an attribute: of the target if that alone has it.
+    pub(crate) fn holding(&self, name: Name) -> Scope<'a> {
         match self.target {
             Some(target) if !self.my.contains(name) && target.contains(name) => {
-                Scope { my: target, target: Some(self.my), ..*self }.eval_attr(name)
+                Scope { my: target, target: Some(self.my), ..*self }
             }
-            _ => self.eval_attr(name),
+            _ => *self,
         }
     }
 }

@@ -11,7 +11,7 @@ use super::slips::Slips;
 use super::submit_macros::Macros;
 use super::submit_odd::{odd_value, of_shell};
 use super::submit_values::{bad_value, grid_fault, is_size_unit};
-use crate::submit::queue::{ItemKind, ItemList, PathKind, QueueStatement, number};
+use crate::submit::queue::{ItemKind, ItemList, PathKind, QueueStatement, Slice, number};
 use crate::submit::statements::{appended, is_name, queue_arguments};
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::syntax::parse::parse_expr;
@@ -195,9 +195,10 @@ impl Reading {
                 let meant = is_macro.then(|| format!("write `queue $({arguments})`"));
                 (at, error(message, text, meant.as_deref().unwrap_or(help)))
             }));
-            let odd = QueueStatement::parse(&arguments).ok().and_then(|queue| odd_items(&queue));
+            let queue = QueueStatement::parse(&arguments).ok();
+            let odd = queue.as_ref().and_then(odd_items);
             self.found.extend(odd.map(|(message, help)| (at, warning(message, text, help).code("odd-command"))));
-            if is_empty_slice(&arguments) {
+            if queue.and_then(|queue| queue.slice).is_some_and(Slice::is_empty) {
                 let message = "the slice has no items, so there are no jobs";
                 let help = "write `[first:end]`, with a larger end";
                 self.found.push((at, warning(message, text, help).code("odd-command")));
@@ -1039,22 +1040,7 @@ fn of_paths(word: &str) -> Option<&'static str> {
     }
 }
 
-/// Tests for a slice such as `[5:2]`, or with the step 0.
-fn is_empty_slice(arguments: &str) -> bool {
-    let Some((_, (inner, _))) =
-        arguments.split_once(" [").and_then(|(front, rest)| Some((front, rest.split_once(']')?)))
-    else {
-        return false;
-    };
-    let parts: Vec<Option<u32>> = inner.split(':').map(|part| part.trim().parse().ok()).collect();
-    match parts[..] {
-        [_, _, Some(0)] => true,
-        [Some(first), Some(end)] | [Some(first), Some(end), _] => first >= end,
-        _ => false,
-    }
-}
-
-/// Items in quotes, which are a part of them, patterns of another kind, and a slice without items.
+/// Items in quotes, which are a part of them, and patterns of another kind.
 fn odd_text(queue: &QueueStatement<'_>) -> Option<(String, String)> {
     let (ItemList::Here(text) | ItemList::File(text)) = &queue.list else { return None };
     let text = text.trim();

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::refusals::{Assigned, Refused, warning};
+use super::submit_programs::base;
 use crate::submit::bytes;
 
 /// The values of a file, and its statements.
@@ -166,7 +167,7 @@ impl<'r> Slips<'r> {
         let files =
             value.split(',').map(str::trim).filter(|file| !file.ends_with('/') && !file.contains(['$', '"', '?']));
         for file in files.filter(|file| !file.is_empty()) {
-            let base = file.rsplit('/').next().unwrap_or(file);
+            let base = base(file);
             if let Some(first) = names.insert(base, file).filter(|first| *first != file) {
                 let message = format!("`{first}` and `{file}` are both `{base}` in the directory of the job");
                 return Some((at, message, "rename one of them, or set `preserve_relative_paths = true`".to_owned()));

@@ -383,49 +383,38 @@ fn request(
     {
         fault.shifted(value)
     } else {
-        let unit = unit?;
-        let Ok(amount) = text.parse::<u32>() else {
-            return product((file, own), line, (name, equals), (number, start));
-        };
-        if let Some((meant, _)) = meant_amount(&own.beside(start, name), f64::from(amount), unit) {
-            let message = format!("`{name}` without a unit is in {unit}, and the comment says `{}`", meant.shown);
-            let finding = Diagnostic::warning(message, span).code("odd-unit");
-            let finding = finding.help(format!("write `{}`", meant.shown.replace([' ', '-'], "")));
-            let excerpt = Excerpt { text: line.to_vec(), subject: Some(name.to_owned()) };
-            return Some(placed(finding, file, number, excerpt, None));
-        }
-        let looks = unlikely_request(name, unit, amount)?;
-        let message = format!("`{name}` without a unit is in {unit}, and the number is probably {looks}");
-        let meant = match looks {
-            "MiB" => "MB",
-            looks if looks.starts_with("KiB") => "KB",
-            _ => "GB",
-        };
-        Diagnostic::warning(message, span).help(format!("write a unit, as in `{text}{meant}`")).code("odd-unit")
+        without_unit((own, start), (name, unit?), &text, span)?
     };
     let excerpt = Excerpt { text: line.to_vec(), subject: Some(name.to_owned()) };
     let fix = shifted_fix(&finding, start);
     Some(placed(finding, file, number, excerpt, fix))
 }
 
+/// The finding about a request without a unit: a number in another one than that of the request.
+fn without_unit((own, start): (&Own, usize), (name, unit): (&str, &str), text: &str, span: Span) -> Option<Diagnostic> {
+    let Ok(amount) = text.parse::<u32>() else { return product(name, text, span) };
+    if let Some((meant, _)) = meant_amount(&own.beside(start, name), f64::from(amount), unit) {
+        let message = format!("`{name}` without a unit is in {unit}, and the comment says `{}`", meant.shown);
+        let help = format!("write `{}`", meant.shown.replace([' ', '-'], ""));
+        return Some(Diagnostic::warning(message, span).code("odd-unit").help(help));
+    }
+    let looks = unlikely_request(name, unit, amount)?;
+    let message = format!("`{name}` without a unit is in {unit}, and the number is probably {looks}");
+    let meant = match looks {
+        "MiB" => "MB",
+        looks if looks.starts_with("KiB") => "KB",
+        _ => "GB",
+    };
+    Some(Diagnostic::warning(message, span).help(format!("write a unit, as in `{text}{meant}`")).code("odd-unit"))
+}
+
 /// `request_disk = 20 * 1024`: a product of numbers in another unit than the request.
-fn product(
-    (file, _): (&Arc<str>, &Own),
-    line: &[u8],
-    (name, equals): (&str, usize),
-    (at, start): (u64, usize),
-) -> Option<Diagnostic> {
-    let value = equals + 1 + line[equals + 1..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-    let text = String::from_utf8_lossy(line[value.min(line.len())..].trim_ascii_end()).into_owned();
+fn product(name: &str, text: &str, span: Span) -> Option<Diagnostic> {
     let is_product = name == "request_disk" && text.contains('*') && !text.contains('$');
-    let amount = number(&text).filter(|amount| is_product && *amount < f64::from(u32::MAX))?;
+    let amount = number(text).filter(|amount| is_product && *amount < f64::from(u32::MAX))?;
     let looks = unlikely_request(name, "KiB", amount as u32)?;
     let message = format!("`{name}` is in KiB, and `{text}` is probably {looks}");
-    let found = Diagnostic::warning(message, Span::new(value, value + text.len())).code("odd-unit");
-    let found = found.help("write a number with a unit, as in `20GB`");
-    let excerpt = Excerpt { text: line.to_vec(), subject: Some(name.to_owned()) };
-    let fix = shifted_fix(&found, start);
-    Some(placed(found, file, at, excerpt, fix))
+    Some(Diagnostic::warning(message, span).code("odd-unit").help("write a number with a unit, as in `20GB`"))
 }
 
 /// A request that depends on what a job used in its last run: the first one has no value, and matches no slot.

@@ -4,6 +4,7 @@
 
 use super::refusals::{Reading, warning};
 use super::submit_macros::BUILT_IN;
+use super::submit_programs::base;
 use crate::submit::bytes;
 use classmate::ParseOptions;
 use classmate::internal::syntax::expr::Node;
@@ -73,7 +74,6 @@ impl Reading {
             return None;
         }
         let files: Vec<&str> = files.split(',').map(str::trim).collect();
-        let base = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
         let is_listed = |name: &str| files.iter().any(|file| base(file) == base(name) || file.ends_with('/'));
         let names = remaps.trim_matches('"').split(';').filter_map(|item| Some(item.split_once('=')?.0.trim()));
         // The streams of the job are transferred without being listed.

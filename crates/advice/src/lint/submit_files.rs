@@ -2,6 +2,8 @@
 //!
 //! In: a command and its value. Out: a message and a help, for findings of the rule `odd-command`.
 
+use super::submit_programs::base;
+
 /// The lists of files that are transferred.
 const LISTS: [&str; 3] = ["transfer_input_files", "transfer_output_files", "transfer_checkpoint_files"];
 
@@ -23,7 +25,7 @@ pub(super) fn odd_name(name: &str, value: &str) -> Option<(String, String)> {
             |item: &&str| item.contains("://") || item.starts_with("/home/") || item.starts_with("/Users/");
         if let Some(item) = items.find(is_elsewhere) {
             let message = format!("`{item}` is not a file that the job makes in its folder");
-            let base = item.rsplit('/').next().unwrap_or(item);
+            let base = base(item);
             let help = if item.contains("://") {
                 format!("write `{base}`, and `output_destination` or `transfer_output_remaps` with the address")
             } else {

@@ -6,6 +6,7 @@ use super::attributes::{is_known, misspelled_attribute, only_in};
 use super::commands::is_listed;
 use super::rules::truth_of;
 use super::submit_files::odd_name;
+use super::submit_programs::base;
 use super::submit_shapes::odd_shape;
 use crate::submit::queue::number;
 use classmate::internal::builtin::near;
@@ -699,7 +700,7 @@ fn odd_files(name: &str, value: &str) -> Option<(String, String)> {
         }
         "executable" => {
             let (program, rest) = value.split_once(' ')?;
-            let interprets = INTERPRETERS.contains(&program.rsplit('/').next().unwrap_or_default());
+            let interprets = INTERPRETERS.contains(&base(program));
             let message = format!("`{name}` is the name of one file, `{value}`");
             (interprets || rest.trim_start().starts_with('-'))
                 .then(|| (message, format!("write `executable = {program}` and `arguments = {}`", rest.trim_start())))

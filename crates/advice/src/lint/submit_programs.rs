@@ -12,11 +12,11 @@ type Misfit = Option<(usize, String, String)>;
 /// Programs that run the script in their first argument.
 const INTERPRETERS: [&str; 9] = ["python", "python2", "python3", "perl", "Rscript", "julia", "ruby", "bash", "sh"];
 
-/// Programs that run the one argument behind `-c`.
+/// Programs that run the one argument after `-c`.
 const SHELLS: [&str; 5] = ["sh", "bash", "dash", "ksh", "zsh"];
 
 /// The last part of a path.
-fn base(path: &str) -> &str {
+pub(super) fn base(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 
@@ -84,7 +84,7 @@ impl Reading {
         (is_script && is_same).then(|| (at, message, format!("write `arguments = {rest}`")))
     }
 
-    /// `bash -c echo hello`: the shell takes one argument behind `-c`.
+    /// `bash -c echo hello`: the shell takes one argument after `-c`.
     fn one_argument(&self) -> Misfit {
         let (program, (arguments, at)) = (self.program()?, self.arguments()?);
         let words = words(arguments);

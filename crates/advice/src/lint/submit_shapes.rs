@@ -27,7 +27,7 @@ const FILES: [&str; 8] =
 /// Commands that are names of other things.
 const NAMES: [&str; 4] = ["accounting_group", "container_image", "docker_image", "transfer_input_files"];
 
-/// Texts in which anything may stand.
+/// Texts of any form.
 const TEXTS: [&str; 6] = ["arguments", "args", "batch_name", "description", "environment", "env"];
 
 /// Commands of a few words, and these: `condor_submit` takes any.

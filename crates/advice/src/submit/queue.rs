@@ -185,6 +185,12 @@ impl Slice {
         Some((Slice { start, end, step }, close + 1))
     }
 
+    /// Returns true if no item is used, however many there are: `[5:2]`, or with the step 0.
+    pub(crate) fn is_empty(self) -> bool {
+        let is_reversed = |start: i64, end: i64| start >= 0 && end >= 0 && start >= end;
+        self.step == Some(0) || self.start.zip(self.end).is_some_and(|(start, end)| is_reversed(start, end))
+    }
+
     /// Returns true if an item is used, of so many.
     pub(super) fn has(self, at: usize, count: usize) -> bool {
         let at = i64::try_from(at).unwrap_or(i64::MAX);

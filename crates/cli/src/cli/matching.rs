@@ -13,7 +13,7 @@ use crate::report::Color;
 use crate::report::counted;
 use crate::report::table::{Screen, Table};
 use classmate::internal::ad::Attribute;
-use classmate::internal::eval::matching::is_true;
+use classmate::internal::eval::matching::{is_true, rank_counted};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::threads;
 use classmate::{ClassAd, EvalError, EvalOptions, Scope, Value};
@@ -72,15 +72,13 @@ struct Pair {
 }
 
 impl Pair {
-    /// The pair, and the steps of its evaluation. The Rank is that of the job; if it has none, that of the slot.
+    /// The pair, and the steps of its evaluation.
     fn of(job: &ClassAd, slot: &ClassAd, settings: &EvalOptions) -> (Pair, u64) {
-        let of_job = Scope::new(job, settings).with_target(slot);
-        let of_slot = Scope::new(slot, settings).with_target(job);
-        let ranking = if !job.contains("Rank") && slot.contains("Rank") { &of_slot } else { &of_job };
-        let [(job, one), (slot, other)] = [&of_job, &of_slot].map(|scope| scope.eval_attr_counted("Requirements"));
-        let (rank, more) = ranking.eval_attr_counted("Rank");
-        let rank = rank.ok().and_then(|value| value.as_number()).unwrap_or(0.0);
-        (Pair { job, slot, rank }, STEPS_OF_PAIR + one + other + more)
+        let requirements = |my, target| Scope::new(my, settings).with_target(target).eval_attr_counted("Requirements");
+        let (of_job, one) = requirements(job, slot);
+        let (of_slot, other) = requirements(slot, job);
+        let (rank, more) = rank_counted(job, slot, settings);
+        (Pair { job: of_job, slot: of_slot, rank }, STEPS_OF_PAIR + one + other + more)
     }
 
     fn matches(&self) -> bool {

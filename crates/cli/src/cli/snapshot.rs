@@ -146,7 +146,7 @@ fn save_anonymous(snapshot: &Snapshot, directory: &Path) -> Result<(), Failure> 
 
 /// Saves a Slurm cluster with pseudonyms, which the commands of Slurm reach.
 fn save_live_cluster(directory: &Path, streams: Streams) -> Result<(), Failure> {
-    // The names are in files that nobody else can read, and that are not kept.
+    // Only this user can read the files with the names, and they are not kept.
     let named = std::env::temp_dir().join(format!("classmate-snapshot-{}", std::process::id()));
     let mut builder = DirBuilder::new();
     #[cfg(unix)]

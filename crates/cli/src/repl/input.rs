@@ -11,31 +11,7 @@ use crate::repl::command::names;
 /// assert!(!unfinished("\"(\" // (")); // a bracket in a string, one in a comment
 /// ```
 pub fn unfinished(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let (mut open, mut at) = (0_usize, 0);
-    while let Some(&byte) = bytes.get(at) {
-        at += 1;
-        match byte {
-            b'(' | b'[' | b'{' => open += 1,
-            // A bracket that closes nothing is an error that more lines do not mend.
-            b')' | b']' | b'}' if open == 0 => return false,
-            b')' | b']' | b'}' => open -= 1,
-            b'"' | b'\'' => match string_end(bytes, at, byte) {
-                Some(end) => at = end,
-                // An apostrophe in a word, `don't`, rarely begins a name.
-                None => return byte == b'"',
-            },
-            b'/' if bytes.get(at) == Some(&b'/') => {
-                at = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |newline| at + newline);
-            }
-            b'/' if bytes.get(at) == Some(&b'*') => match memchr::memmem::find(&bytes[at + 1..], b"*/") {
-                Some(end) => at += end + 3,
-                None => return true,
-            },
-            _ => {}
-        }
-    }
-    open > 0
+    LinesSoFar::default().is_open_after(text)
 }
 
 fn string_end(bytes: &[u8], mut at: usize, quote: u8) -> Option<usize> {
@@ -113,9 +89,9 @@ impl LinesSoFar {
         !ends && self.is_open_after(line)
     }
 
-    /// True if something is open at the end of a line.
-    fn is_open_after(&mut self, line: &str) -> bool {
-        let (bytes, mut at) = (line.as_bytes(), 0);
+    /// True if something is open at the end of a line, or of several.
+    fn is_open_after(&mut self, text: &str) -> bool {
+        let (bytes, mut at) = (text.as_bytes(), 0);
         loop {
             let end = match self.inside {
                 Inside::Code => Some(at),
@@ -128,6 +104,7 @@ impl LinesSoFar {
                 at += 1;
                 match byte {
                     b'(' | b'[' | b'{' => self.brackets += 1,
+                    // A bracket that closes nothing is an error that more lines do not mend.
                     b')' | b']' | b'}' if self.brackets == 0 => return false,
                     b')' | b']' | b'}' => self.brackets -= 1,
                     b'"' => {
@@ -136,9 +113,12 @@ impl LinesSoFar {
                     }
                     b'\'' => match string_end(bytes, at, byte) {
                         Some(end) => at = end,
+                        // An apostrophe in a word, `don't`, rarely begins a name.
                         None => return false,
                     },
-                    b'/' if bytes.get(at) == Some(&b'/') => at = bytes.len(),
+                    b'/' if bytes.get(at) == Some(&b'/') => {
+                        at = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |newline| at + newline);
+                    }
                     b'/' if bytes.get(at) == Some(&b'*') => {
                         self.inside = Inside::Comment;
                         at += 1;
