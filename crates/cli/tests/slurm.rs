@@ -3,6 +3,8 @@
 
 mod cycle;
 mod listings;
+#[cfg(unix)]
+mod snapshot;
 
 use crate::conformance::{alike, records};
 use classmate_cli::conform::{Kind, answer};

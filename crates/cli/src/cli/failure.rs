@@ -159,6 +159,16 @@ impl Failure {
         self
     }
 
+    /// Leaves out a text wherever it is, such as a folder that the user does not know.
+    #[must_use]
+    pub(super) fn without(mut self, text: &str) -> Self {
+        let body = &mut self.body;
+        let texts = [Some(&mut body.message), body.help.as_mut(), body.file.as_mut(), self.drawn.as_mut()];
+        texts.into_iter().flatten().for_each(|one| *one = one.replace(text, ""));
+        self.more = self.more.into_iter().map(|one| one.without(text)).collect();
+        self
+    }
+
     /// Shows lines before the message.
     #[must_use]
     pub(super) fn after(mut self, lines: &[String]) -> Self {

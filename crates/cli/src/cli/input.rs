@@ -369,6 +369,14 @@ impl Notes {
         self.flaw = self.flaw.or(other.flaw);
     }
 
+    /// Leaves out a text wherever it is, such as a folder that the user does not know.
+    #[must_use]
+    pub(super) fn without(self, text: &str) -> Self {
+        let warnings = self.warnings.iter().map(|warning| warning.replace(text, "")).collect();
+        let files = self.files.into_iter().map(|(name, report)| (name.replace(text, ""), report)).collect();
+        Notes { files, warnings, ..self }
+    }
+
     /// Remembers versions that ads advertise, of which some may be read as another one.
     pub(super) fn advertise(&mut self, versions: impl IntoIterator<Item = Series>) {
         self.unmeasured.extend(versions);

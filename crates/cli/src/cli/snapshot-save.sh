@@ -15,7 +15,7 @@ save() {
         mv "$file.part" "$file"
     else
         rm -f "$file.part"
-        echo "not saved: $file ($*)" >&2
+        echo "not saved: ${file##*/} ($*)" >&2
         failed=1
         return 1
     fi

@@ -22,7 +22,7 @@ if ! grep -q '^AccountingStorageType *= *accounting_storage/none' "$directory/sc
     cluster=$(sed -n 's/^ClusterName *= *//p' "$directory/scontrol.config" 2>/dev/null)
     rm -f "$directory/sacctmgr.dump"
     if ! sacctmgr -i dump "$cluster" file="$directory/sacctmgr.dump" >/dev/null; then
-        echo "not saved: $directory/sacctmgr.dump (sacctmgr dump $cluster)" >&2
+        echo "not saved: sacctmgr.dump (sacctmgr dump $cluster)" >&2
         failed=1
     fi
     save scontrol.assoc_mgr scontrol -o show assoc_mgr flags=assoc

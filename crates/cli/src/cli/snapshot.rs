@@ -78,7 +78,11 @@ pub(super) fn run(arguments: &SnapshotArguments, streams: Streams) -> Result<(),
         return print(raw_output(), |out| out.write_all(script.as_bytes()));
     };
     if arguments.slurm {
-        return if arguments.anonymize { save_live_cluster(directory, streams) } else { save_cluster(directory) };
+        return if arguments.anonymize {
+            save_live_cluster(directory, streams)
+        } else {
+            save_cluster(directory, &format!("some of the cluster was not saved in `{}`", directory.display()))
+        };
     }
     if !arguments.live.is_given() && arguments.from.is_none() {
         return Err(Failure::input("no pool is given").help(
@@ -93,7 +97,9 @@ pub(super) fn run(arguments: &SnapshotArguments, streams: Streams) -> Result<(),
     }
     let mut notes = Notes::default();
     if let Some(from) = arguments.from.as_deref().filter(|from| is_cluster(from)) {
-        return save_anonymous_cluster(from, directory, streams);
+        let saved = save_anonymous_cluster(from, directory, &mut notes, streams);
+        notes.show(streams.err);
+        return saved;
     }
     if let Some(from) = &arguments.from {
         let files = PoolFiles { pool: Some(from.clone()), ..PoolFiles::default() };
@@ -152,23 +158,26 @@ fn save_live_cluster(directory: &Path, streams: Streams) -> Result<(), Failure> 
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(&named).map_err(|error| Failure::writing(named.display(), &error))?;
-    let saved = save_cluster(&named).and_then(|()| save_anonymous_cluster(&named, directory, streams));
+    let mut notes = Notes::default();
+    let saved = save_cluster(&named, "some of the cluster could not be read, so nothing was saved")
+        .and_then(|()| save_anonymous_cluster(&named, directory, &mut notes, streams));
     let removed = std::fs::remove_dir_all(&named).map_err(|error| Failure::writing(named.display(), &error));
-    saved.and(removed)
+    // Messages name files of this folder, which is gone when they are read.
+    let folder = format!("{}/", named.display());
+    notes.without(&folder).show(streams.err);
+    saved.map_err(|failure| failure.without(&folder)).and(removed)
 }
 
 /// Saves a Slurm cluster with pseudonyms.
-fn save_anonymous_cluster(from: &Path, directory: &Path, streams: Streams) -> Result<(), Failure> {
+fn save_anonymous_cluster(from: &Path, directory: &Path, notes: &mut Notes, streams: Streams) -> Result<(), Failure> {
     if std::fs::read_dir(directory).is_ok_and(|mut files| files.next().is_some()) {
         // A file that is not written could count.
         return Err(Failure::input(format!("`{}` is not empty", directory.display())).help("name a new directory"));
     }
-    let mut notes = Notes::default();
     let files = PoolFiles { pool: Some(from.to_owned()), ..PoolFiles::default() };
-    let mut snapshot = files.snapshot(&mut notes, streams.err)?;
+    let mut snapshot = files.snapshot(notes, streams.err)?;
     let (slots, jobs) = (&mut snapshot.slots, &snapshot.jobs);
-    let slurm = SlurmArguments::default().read(Some(from), &snapshot.config, (slots, jobs), &mut notes)?;
-    notes.show(streams.err);
+    let slurm = SlurmArguments::default().read(Some(from), &snapshot.config, (slots, jobs), notes)?;
     let evaluation = snapshot.settings();
     enlist(&mut snapshot.slots, slurm.conf(), &evaluation);
     let AnonymousCluster { snapshot, files } = anonymized_cluster(&snapshot, &slurm)?;
@@ -205,12 +214,12 @@ fn write_settings<'s>(
     )
 }
 
-/// Saves a Slurm cluster; the script names what cannot be read.
-fn save_cluster(directory: &Path) -> Result<(), Failure> {
+/// Saves a Slurm cluster; the script names what cannot be read, and the failure has this message then.
+fn save_cluster(directory: &Path, unread: &str) -> Result<(), Failure> {
     let ran = Command::new("sh").arg("-c").arg(SLURM_SCRIPT).arg("snapshot").arg(directory).status();
     match ran {
         Ok(status) if status.success() => Ok(()),
-        Ok(_) => Err(Failure::new(format!("some of the cluster was not saved in `{}`", directory.display())).help(
+        Ok(_) => Err(Failure::new(unread).help(
             "run it where `scontrol`, `squeue`, `sprio` and `sacctmgr` work, or copy the output of --script there",
         )),
         Err(error) => Err(Failure::new(format!("cannot run `sh`: {error}"))),

@@ -122,7 +122,7 @@ fn every_form_of_listing_gives_the_priorities_that_slurm_printed() {
 
 /// Snapshots of clusters of Slurm 22.05.8 and 26.05.5, by name and the name of a file: what `snapshot --slurm` saves, and in
 /// `sshare` the columns below.
-fn snapshots() -> BTreeMap<String, BTreeMap<String, String>> {
+pub(super) fn snapshots() -> BTreeMap<String, BTreeMap<String, String>> {
     let file = std::fs::File::open(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/slurm/snapshots.json.gz")).unwrap();
     serde_json::from_reader(flate2::read::GzDecoder::new(file)).unwrap()
 }
