@@ -113,6 +113,12 @@ pub(super) fn run(arguments: &MatchArguments, streams: Streams) -> Result<(), Fa
         settings.now = Some(recorded.newest_time()).filter(|newest| *newest > 0).unwrap_or(settings.now);
         slots = recorded.slots;
     }
+    let pairs = jobs.len().saturating_mul(slots.len());
+    if arguments.pairs == Pairs::All && pairs > MOST_LISTED && !arguments.no_limit {
+        return Err(Failure::new(format!("{} are too many to list", counted(pairs as u64, "pair"))).help(
+            "count them with --pairs none, list those that match with --pairs matches, or list all with --no-limit",
+        ));
+    }
     let allowed = if arguments.no_limit { u64::MAX } else { allowance(&jobs, &slots) };
     let Some(found) = Matching::of(&jobs, &slots, arguments.pairs, allowed, &settings) else {
         return Err(too_many_pairs(jobs.len(), slots.len()));
@@ -227,14 +233,18 @@ impl Serialize for Matching {
 const STEPS_OF_PAIR: u64 = 40;
 const STEPS_OF_ROW: u64 = 300;
 
-/// Steps that all pairs together may take, besides those for each byte of the ads: whole ads of ten thousand slots and
-/// some thousand jobs stay below the limit, and 2 MB of any ads take less than two seconds. Pools of short ads may exceed it.
+/// Steps that all pairs together may take, besides one for so many pairs of bytes of the ads: the work of a pool grows with the square
+/// of its size. 2 MB of any ads take less than two seconds, and pools as they are recorded less than half of the steps.
 const BASE_STEPS: u64 = 150_000_000;
-const STEPS_PER_BYTE: u64 = 250;
+const PAIRS_OF_BYTES: u64 = 8_000;
+
+/// Most pairs that are listed, which are kept in memory.
+const MOST_LISTED: usize = 20_000_000;
 
 /// The steps that all pairs of some ads may take.
 fn allowance(jobs: &[ClassAd], slots: &[ClassAd]) -> u64 {
-    BASE_STEPS + STEPS_PER_BYTE * jobs.iter().chain(slots).map(size).sum::<u64>()
+    let bytes: u64 = jobs.iter().chain(slots).map(size).sum();
+    BASE_STEPS + bytes.saturating_mul(bytes) / PAIRS_OF_BYTES
 }
 
 /// About the length of the text of an ad, bytes.
