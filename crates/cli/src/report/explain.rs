@@ -581,7 +581,9 @@ fn described(change: &Change, whose: &str) -> String {
         Changed::Job if after == "undefined" => format!("remove {command}"),
         Changed::Job => format!("{command} = {}", amount(after, unit)),
         Changed::Correction | Changed::Constant => format!("in {command}, replace `{before}` with `{after}`"),
-        Changed::Condition => format!("in {command}, remove `{before}`"),
+        Changed::Condition if command == "requirements" => format!("in {command}, remove `{before}`"),
+        // Without it, the attribute may have no value.
+        Changed::Condition => format!("in {command}, replace `{before}` with `{after}`"),
         Changed::Slot if after == "true" && before != "false" => {
             format!("remove `{before}` from `{attribute}` of {whose}")
         }
