@@ -23,6 +23,7 @@ use crate::repl::highlight::{FAINT, paint};
 use crate::repl::input::{LinesSoFar, goes_on, is_command, split};
 use crate::repl::{Host, Output, Session, Start};
 use crate::report::Color;
+use crate::report::escape::escaped;
 use crate::report::message_kinds::MessageKinds;
 use classmate::internal::eval::walk::AdSide;
 use classmate::{ClassAd, EvalOptions, Mode};
@@ -113,8 +114,7 @@ pub(super) fn run(arguments: &ReplArguments, streams: Streams) -> Result<(), Fai
         Some(Now::At(seconds)) => Some(seconds),
     };
     let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-    let shown = (!terminal).then_some(SHOWN);
-    let start = Start { options: settings.clone(), now, color: streams.out, width: columns(), shown };
+    let start = Start { options: settings.clone(), now, color: streams.out, width: columns() };
     let mut session = Session::new(Box::new(Process { begin: Instant::now() }), start);
     let mut notes = Notes::default();
     for (side, path) in [(AdSide::My, &arguments.my), (AdSide::Target, &arguments.target)] {
@@ -161,12 +161,7 @@ impl PipedOutput {
     /// Writes the outputs of an input; false if standard output is closed.
     fn show(&mut self, mut outputs: Vec<Output>) -> Result<bool, Failure> {
         self.problems += usize::from(outputs.iter().any(Output::is_problem));
-        outputs.retain(|output| {
-            let (Output::Problem(text) | Output::Warning(text)) = output else { return true };
-            let (level, message) =
-                text.lines().next().and_then(|line| line.split_once(": ")).unwrap_or(("message", text));
-            self.kinds.is_shown(level, message)
-        });
+        outputs.retain(|output| output.message().is_none_or(|(level, message)| self.kinds.is_shown(level, message)));
         let printed = outputs.iter().try_for_each(|output| writeln!(self.out, "{}", output.text()));
         let open = printed.is_ok();
         written(printed).map(|()| open)
@@ -216,7 +211,7 @@ fn piped(session: &mut Session) -> Result<usize, Failure> {
         }
         open.clear();
     }
-    let rest: Vec<Output> = output.kinds.rest().into_iter().map(Output::Text).collect();
+    let rest: Vec<Output> = output.kinds.rest().iter().map(|note| Output::Text(escaped(note).into_owned())).collect();
     output.show(rest)?;
     output.flush()?;
     Ok(output.problems)
@@ -286,7 +281,7 @@ fn interactive(session: Session, mode: Mode, color: Color) -> Result<usize, Fail
                 }
                 for input in split(&line) {
                     let outputs = session.borrow_mut().line(input.as_bytes());
-                    let text: Vec<&str> = outputs.iter().map(Output::text).collect();
+                    let text: Vec<Cow<'_, str>> = outputs.iter().map(Output::text).collect();
                     if pager::show(&text.join("\n")) {
                         problems += usize::from(outputs.iter().any(Output::is_problem));
                     } else if !show(&outputs, &mut problems)? {

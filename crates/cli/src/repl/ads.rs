@@ -51,9 +51,9 @@ pub(super) fn load(session: &mut Session, input: CommandInput<'_>) -> Vec<Output
     match session.host.load(file, at, &settings) {
         Ok((ad, notes)) => {
             let mut outputs: Vec<Output> = notes.into_iter().map(Output::Warning).collect();
-            let named = name_of(&ad).map_or(String::new(), |name| format!(" `{name}`,"));
+            let named = name_of(&ad).map_or("has".to_owned(), |name| format!("is `{name}`, with"));
             let attributes = counted(ad.len() as u64, "attribute");
-            outputs.push(Output::Text(format!("{} is{named} with {attributes}", side.as_str())));
+            outputs.push(Output::Text(format!("{} {named} {attributes}", side.as_str())));
             session.set(side, ad);
             outputs
         }

@@ -316,7 +316,7 @@ mod tests {
             let folded = outputs[0].text();
             assert!(folded.lines().all(|line| line.chars().count() <= 60), "{folded}");
             let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-            assert_eq!(words(folded), words(&whole));
+            assert_eq!(words(&folded), words(&whole));
         }
     }
 

@@ -40,15 +40,20 @@ pub fn is_command(line: &str) -> bool {
 /// True if an input continues on the next line: something is open and its last line is neither empty nor a command, so
 /// that an empty line always ends it.
 pub fn goes_on(text: &str) -> bool {
+    part_that_may_go_on(text).is_some_and(unfinished)
+}
+
+/// The part of an input in which something may be open, if its last line does not end it.
+fn part_that_may_go_on(text: &str) -> Option<&str> {
     if text.len() > LONGEST || memchr::memchr_iter(b'\n', text.as_bytes()).count() > MOST_LINES {
-        return false;
+        return None;
     }
     let argument = argument(text);
     let last = text.rsplit('\n').next().unwrap_or_default();
     let files = ["load", "save", "help", "functions", "my", "target", "use", "who"];
     let takes_text = argument.is_some() && files.iter().any(|name| text.trim_start()[1..].starts_with(name));
     let ends = last.trim().is_empty() || (last.len() < text.len() && is_command(last));
-    !(ends || takes_text) && unfinished(argument.unwrap_or(text))
+    (!ends && !takes_text).then(|| argument.unwrap_or(text))
 }
 
 /// The lines of an input so far. Each is looked at once.
@@ -83,7 +88,7 @@ impl LinesSoFar {
         self.lines += 1;
         self.bytes += line.len() + usize::from(!is_first);
         if is_first {
-            return goes_on(line) && self.is_open_after(argument(line).unwrap_or(line));
+            return part_that_may_go_on(line).is_some_and(|text| self.is_open_after(text));
         }
         let ends = self.bytes > LONGEST || self.lines > MOST_LINES + 1 || line.trim().is_empty() || is_command(line);
         !ends && self.is_open_after(line)

@@ -11,11 +11,9 @@ pub mod highlight;
 pub mod input;
 mod slots;
 
-use std::cell::RefCell;
+use std::borrow::Cow;
 use std::time::Duration;
 
-use crate::report::escape::escaped;
-use crate::report::message_kinds::MessageKinds;
 use crate::report::versions::not_reproduced;
 use crate::report::{Color, Origin, counted, printable, render_diagnostic};
 use classmate::internal::builtin::check::check;
@@ -71,19 +69,73 @@ pub enum Output {
     Warning(String),
     /// The reason why the line failed.
     Problem(String),
+    /// A likely mistake, or the reason why the line failed, with its place in the input.
+    Finding(Box<Finding>),
 }
 
 impl Output {
     /// The text, of one or more lines, without the last line end.
-    pub fn text(&self) -> &str {
+    pub fn text(&self) -> Cow<'_, str> {
         match self {
-            Output::Value(text) | Output::Text(text) | Output::Warning(text) | Output::Problem(text) => text,
+            Output::Value(text) | Output::Text(text) | Output::Warning(text) | Output::Problem(text) => {
+                Cow::Borrowed(text)
+            }
+            Output::Finding(finding) => Cow::Owned(finding.drawn()),
+        }
+    }
+
+    /// The severity and the message, if it is one.
+    pub(crate) fn message(&self) -> Option<(&str, &str)> {
+        match self {
+            Output::Value(_) | Output::Text(_) => None,
+            Output::Warning(text) | Output::Problem(text) => {
+                let line = text.lines().next().and_then(|line| line.split_once(": "));
+                Some(line.unwrap_or(("message", text)))
+            }
+            Output::Finding(finding) => Some((finding.level(), &finding.diagnostic.message)),
         }
     }
 
     /// True if the line failed.
     pub fn is_problem(&self) -> bool {
-        matches!(self, Output::Problem(_))
+        match self {
+            Output::Problem(_) => true,
+            Output::Finding(finding) => finding.diagnostic.severity == Severity::Error,
+            Output::Value(_) | Output::Text(_) | Output::Warning(_) => false,
+        }
+    }
+}
+
+/// A finding about an input. It is drawn when it is shown, because of many equal ones few are.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Finding {
+    diagnostic: Diagnostic,
+    source: Vec<u8>,
+    /// The line of the session at which the input begins.
+    line: u64,
+    color: Color,
+}
+
+impl Finding {
+    fn level(&self) -> &'static str {
+        match self.diagnostic.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        }
+    }
+
+    /// The message above the lines that it is about.
+    fn drawn(&self) -> String {
+        let origin = Origin { name: "input", line: self.line, column: 1 };
+        let mut report = render_diagnostic(&self.diagnostic, &self.source, &origin, self.color);
+        let more = memchr::memchr_iter(b'\n', self.source.trim_ascii_end()).count() as u64;
+        if more > 0 && self.diagnostic.severity == Severity::Error {
+            let (first, last) = (self.line, self.line + more);
+            report.push_str(&format!(
+                "\n  = note: lines {first} to {last} are one input, because a bracket or a string was open"
+            ));
+        }
+        report
     }
 }
 
@@ -98,8 +150,6 @@ pub struct Start {
     pub color: Color,
     /// The columns of the terminal, if there is one.
     pub width: Option<usize>,
-    /// Messages of one kind that are wanted in full, if not all are: of others the first line is enough.
-    pub shown: Option<u64>,
 }
 
 /// An interactive session: two ads, slots, a clock, and the lines given so far.
@@ -112,8 +162,6 @@ pub struct Session {
     /// The last expression and its value.
     last: Option<(Expr, Value)>,
     start: Start,
-    /// The findings so far, if not all are wanted in full.
-    kinds: Option<RefCell<MessageKinds>>,
     /// Number of the next line of input.
     line: u64,
     finished: bool,
@@ -128,7 +176,6 @@ impl Session {
             target: None,
             slots: Vec::new(),
             last: None,
-            kinds: start.shown.map(|shown| RefCell::new(MessageKinds::new(shown))),
             start,
             line: 1,
             finished: false,
@@ -238,42 +285,21 @@ impl Session {
         ParseOptions { places: true, ..self.start.options.parse_options() }
     }
 
-    fn rendered(&self, finding: &Diagnostic, source: &[u8]) -> String {
-        let level = match finding.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-        };
-        let message = escaped(&finding.message);
-        let is_hidden = |kinds: &RefCell<MessageKinds>| !kinds.borrow_mut().is_shown(level, &message);
-        if self.start.color == Color::Off && self.kinds.as_ref().is_some_and(is_hidden) {
-            return format!("{level}: {message}");
-        }
-        let origin = Origin { name: "input", line: self.line, column: 1 };
-        render_diagnostic(finding, source, &origin, self.start.color)
+    fn finding(&self, diagnostic: Diagnostic, source: &[u8]) -> Output {
+        let (line, color) = (self.line, self.start.color);
+        Output::Finding(Box::new(Finding { diagnostic, source: source.to_vec(), line, color }))
     }
 
     /// Parses the rest of a line from an offset on; also returns the warnings.
     pub(crate) fn parse(&self, source: &[u8], begins: usize) -> Result<(Expr, Vec<Output>), Output> {
         let text = &source[begins.min(source.len())..];
         let options = self.options();
-        let problem = |error: SyntaxError| {
-            let finding = diagnose(text, &error, &options).shifted(begins);
-            let mut report = self.rendered(&finding, source);
-            let more = memchr::memchr_iter(b'\n', source.trim_ascii_end()).count() as u64;
-            if more > 0 {
-                let (first, last) = (self.line, self.line + more);
-                report.push_str(&format!(
-                    "\n  = note: lines {first} to {last} are one input, because a bracket or a \
-                string was open"
-                ));
-            }
-            Output::Problem(report)
-        };
+        let problem = |error: SyntaxError| self.finding(diagnose(text, &error, &options).shifted(begins), source);
         let expr = parse_expr(text, &options).map_err(problem)?;
         let warnings = check(&expr, text);
         let expr = self.with_last(expr);
-        let warnings = warnings.into_iter().map(|finding| self.rendered(&finding.shifted(begins), source));
-        Ok((expr, warnings.map(Output::Warning).collect()))
+        let warnings = warnings.into_iter().map(|finding| self.finding(finding.shifted(begins), source));
+        Ok((expr, warnings.collect()))
     }
 
     /// An expression in which `_` is the last value, unless MY defines it. Lists, ads and times have no name.
@@ -300,6 +326,7 @@ impl Session {
     /// The attribute that a line such as `Cpus = 4` defines, if it does: the side, the name, and the offset of the
     /// expression in the line.
     fn definition(&self, source: &[u8]) -> Option<(AdSide, Name, usize)> {
+        memchr::memchr(b'=', source)?;
         let options = self.options();
         let tokens: Vec<(Token, usize)> =
             Lexer::new(source, &options).map_while(Result::ok).take(4).map(|(_, token, end)| (token, end)).collect();
@@ -455,7 +482,7 @@ mod tests {
     fn said(lines: &[&str]) -> Vec<String> {
         let mut session = Session::new(Box::new(Still), Start::default());
         let outputs = lines.iter().flat_map(|line| session.line(line.as_bytes())).collect::<Vec<_>>();
-        outputs.iter().map(|output| output.text().to_owned()).collect()
+        outputs.iter().map(|output| output.text().into_owned()).collect()
     }
 
     #[test]
