@@ -133,9 +133,11 @@ impl<'r> Slips<'r> {
         let (no, at) = self.value("transfer_executable")?;
         let (program, _) = self.value("executable").filter(|(program, _)| !program.contains('$'))?;
         let (always, _) = self.value("should_transfer_files")?;
-        let is_relative = program.contains('/') && !program.starts_with('/');
+        let is_relative = !program.starts_with('/');
         let is_lost = no.eq_ignore_ascii_case("false") && always.eq_ignore_ascii_case("yes") && is_relative;
-        if !is_lost || !self.is_plain_universe() || self.has(&["transfer_input_files", "my.transferinput"]) {
+        // A program that is looked for in the `PATH` of the machine (HTCondor's `os_proc.cpp`).
+        let others = ["transfer_input_files", "my.transferinput", "my.preserverelativeexecutable"];
+        if !is_lost || !self.is_plain_universe() || self.has(&others) {
             return None;
         }
         let message = format!("`{program}` is not on the execute machine: it is relative, and is not transferred");

@@ -37,6 +37,7 @@ impl Reading {
             self.two_times(),
             self.services(),
             self.limits(),
+            self.user_of_group(),
             self.variables(),
             self.batch_system(),
             self.of_itself(),
@@ -186,6 +187,17 @@ impl Reading {
         let name = all.find(|name| !is_port(name))?;
         let message = format!("the service `{name}` has no port: `condor_submit` rejects the file");
         (!self.includes).then(|| (*at, message, format!("add `{name}_container_port = 8080`")))
+    }
+
+    /// The group again in the name of its user. A user may have the name of a plain group, followed by a dot.
+    fn user_of_group(&self) -> Companion {
+        let is_of_group = |group: &str| group.starts_with("group_") || group.contains('.');
+        let (group, _) =
+            self.value(&["accounting_group"]).filter(|(group, _)| !group.contains('$') && is_of_group(group))?;
+        let (user, at) = self.value(&["accounting_group_user"])?;
+        let rest = user.strip_prefix(group.as_str())?.strip_prefix('.')?;
+        let message = format!("`{user}` has the group again: the submitter is `{group}.{user}`");
+        Some((*at, message, format!("write `accounting_group_user = {rest}`")))
     }
 
     /// One limit twice, which counts twice.

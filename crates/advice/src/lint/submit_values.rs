@@ -128,6 +128,12 @@ fn other_value(name: &str, value: &str) -> Option<(String, String)> {
             format!("`{value}` is not a value of `{name}`"),
             "write `volume:device`, as in `vol-12345678:sdb`".to_owned(),
         )),
+        "retry_request_memory" => {
+            let sizes: Vec<f64> = value.split(',').map_while(|size| bytes(size.trim(), 1 << 20)).collect();
+            let grows = sizes.windows(2).all(|pair| pair[0] < pair[1]);
+            let help = "write larger and larger sizes, as in `4GB, 8GB`".to_owned();
+            (!grows).then(|| (format!("`{name}` is `{value}`, and each try has to get more than the one before"), help))
+        }
         "retry_request_memory_increase"
             if number(value)
                 .map_or(value.starts_with('"'), |amount| amount <= 0.0 || !value.contains(char::is_numeric)) =>

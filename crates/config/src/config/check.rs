@@ -230,6 +230,8 @@ struct Checker<'c> {
     match_exprs: BTreeSet<Vec<u8>>,
     /// True if a group has a quota of one slot or more, once that is asked for.
     whole_quota: Option<bool>,
+    /// True if these files set concurrency limits, once that is asked for.
+    limits: Option<bool>,
     found: Vec<Diagnostic>,
     /// Bytes looked at.
     work: usize,
@@ -248,6 +250,7 @@ impl<'c> Checker<'c> {
             cron_jobs: None,
             resources: None,
             whole_quota: None,
+            limits: None,
             found: Vec::new(),
             work: 0,
             daemons: daemons(config),
@@ -265,6 +268,19 @@ impl<'c> Checker<'c> {
             };
             let mut own = config.definitions().filter(|one| one.place.is_some() && is_quota(config.bare(one.name)));
             own.any(|one| shown(one.raw.trim_ascii()).parse::<f64>().is_ok_and(|quota| quota >= 1.0))
+        })
+    }
+
+    /// Tests whether these files set concurrency limits, whose names end with `_LIMIT`.
+    fn has_limits(&mut self) -> bool {
+        let config = self.config;
+        *self.limits.get_or_insert_with(|| {
+            let is_limit = |name: &[u8]| {
+                let upper = name.to_ascii_uppercase();
+                upper.starts_with(b"CONCURRENCY_LIMIT_DEFAULT")
+                    || knob::find(&upper).is_some_and(|knob| knob.name == knob::LIMIT)
+            };
+            config.definitions().any(|one| one.place.is_some() && is_limit(config.bare(one.name)))
         })
     }
 
@@ -658,6 +674,7 @@ impl<'c> Checker<'c> {
         let meant = names::of_slot_type(name)
             .or_else(|| names::of_pattern(name))
             .or_else(|| names::of_limit(name, definition.raw))
+            .or_else(|| names::of_turned_limit(name, definition.raw).filter(|_| self.has_limits()))
             .or_else(|| names::of_hook(name))
             .or_else(|| names::of_slot(name))
             .or_else(|| names::of_member(name))

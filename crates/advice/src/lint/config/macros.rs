@@ -8,7 +8,7 @@ use crate::lint::attributes::{is_of_jobs, misspelled_own};
 use crate::lint::knobs::{bare, is_expression};
 use crate::lint::near_names::NearNames;
 use crate::lint::submit_macros::has_computed_name;
-use crate::lint::submit_odd::misspelled_call;
+use crate::lint::submit_odd::{misspelled_call, odd_function};
 use crate::submit::queue::number;
 use classmate::Diagnostic;
 use classmate::internal::builtin::near;
@@ -126,6 +126,18 @@ fn of_windows(raw: &[u8]) -> Option<(usize, String)> {
         let length = rest.iter().take_while(|byte| byte.is_ascii_uppercase() || **byte == b'_').count();
         (length > 3 && rest.get(length) == Some(&b'%')).then(|| (at, shown_name(&rest[..length])))
     })
+}
+
+/// A call at the beginning of a text that chooses at random among one item, or in a range without numbers: the call, the
+/// message and the help.
+fn odd_choice(text: &[u8]) -> Option<(String, String, String)> {
+    /// Longer arguments are not looked at.
+    const MOST: usize = 512;
+    if !text.starts_with(b"$RANDOM_CHOICE(") && !text.starts_with(b"$RANDOM_INTEGER(") {
+        return None;
+    }
+    let end = memchr::memchr(b')', &text[..text.len().min(MOST)])?;
+    odd_function(&String::from_utf8_lossy(&text[..=end]))
 }
 
 impl Linter<'_> {
@@ -254,6 +266,12 @@ impl Linter<'_> {
                     let found = Diagnostic::warning_at(message, Some(place)).width(shown.len());
                     let found = found.help(format!("write `{meant}`"));
                     self.report(found.code("leftover-macro"), Some(shown_name(definition.name)));
+                    continue;
+                }
+                if let Some((call, message, help)) = odd_choice(&raw[at..]).filter(|_| !raw[..at].ends_with(b"$")) {
+                    let place = Location { column: place.column + at as u32, ..place.clone() };
+                    let found = Diagnostic::warning_at(message, Some(place)).width(call.len()).help(help);
+                    self.report(found.code("bad-value"), Some(shown_name(definition.name)));
                     continue;
                 }
                 let end = if matches!(next, b'(' | b'{') { open + 1 + word(&raw[open + 1..]) } else { open };

@@ -318,6 +318,13 @@ fn closest_but_itself(allowed: usize, name: &str, known: &[String]) -> Option<St
     near::closest_within(allowed, name.as_bytes(), known.iter().map(String::as_str)).map(str::to_owned)
 }
 
+/// The concurrency limit that `LIMIT_XSW` means, where its value is a number.
+pub(super) fn of_turned_limit(name: &[u8], value: &[u8]) -> Option<String> {
+    let front = name.get(..6).filter(|front| front.eq_ignore_ascii_case(b"LIMIT_"))?;
+    let resource = String::from_utf8_lossy(&name[front.len()..]);
+    (!resource.is_empty() && is_number(value.trim_ascii())).then(|| format!("{resource}_LIMIT"))
+}
+
 /// The concurrency limit that a name is but for a slip, `XSW_LIMT`, where its value is a number.
 pub(super) fn of_limit(name: &[u8], value: &[u8]) -> Option<String> {
     let at = memchr::memrchr(b'_', name).filter(|at| *at > 0)? + 1;

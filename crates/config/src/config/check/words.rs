@@ -50,7 +50,9 @@ pub(super) fn rule(upper: &str) -> Option<Rule> {
 }
 
 /// Variables with a check of their own.
-const NAMED: [(&[&str], Rule); 17] = [
+const NAMED: [(&[&str], Rule); 19] = [
+    (&["RESERVED_DISK", "RESERVED_MEMORY", "RESERVED_SWAP"], reserved),
+    (&["STARTER_JOB_ENVIRONMENT"], environment),
     (&["EVENT_LOG_FORMAT_OPTIONS"], log_options),
     (&["GPU_DISCOVERY_EXTRA", "SHARED_PORT_ARGS"], options),
     (&["LOCAL_CONFIG_DIR", "LOCAL_CONFIG_FILE"], separated),
@@ -122,6 +124,30 @@ fn separated(upper: &str, value: &str) -> Option<Problem> {
     let message = format!("`{value}` is one name: `;` does not separate in `{upper}`");
     let inner = value.trim_end_matches(';');
     (inner.contains(';')).then(|| (Severity::Warning, message, format!("write `{}`", inner.replace(';', ","))))
+}
+
+/// An amount of MiB that no machine leaves unused.
+fn reserved(upper: &str, value: &str) -> Option<Problem> {
+    const MOST: f64 = 20e6;
+    let amount = value.parse::<f64>().ok().filter(|amount| *amount >= MOST)?;
+    let message = format!("`{upper}` is in MiB, and {value} MiB are {} TiB", (amount / f64::from(1 << 20)).round());
+    Some((Severity::Warning, message, format!("write {} if KiB are meant", (amount / 1024.0).round())))
+}
+
+/// Variables of an environment with blanks between them: without double quotes, only `;` separates (HTCondor's `env.cpp`).
+fn environment(upper: &str, value: &str) -> Option<Problem> {
+    let is_plain = !value.starts_with('"') && !value.contains(';');
+    let words: Vec<&str> = value.split_whitespace().collect();
+    // Options such as `-Da=b` are parts of a value.
+    let is_setting = |word: &&str| {
+        let name = word.split('=').next().unwrap_or_default();
+        let first = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
+        let is_name = first && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        is_name && word.matches('=').count() == 1
+    };
+    let is_list = words.len() > 1 && words.iter().all(is_setting);
+    let message = format!("`{value}` in `{upper}` is one variable: without quotes, `;` separates");
+    (is_plain && is_list).then(|| (Severity::Warning, message, format!("write `{upper} = \"{value}\"`")))
 }
 
 /// A domain: a name alone.
@@ -231,6 +257,10 @@ fn host(upper: &str, value: &str) -> Option<Problem> {
     if let Some(item) = items().find(|item| MACROS.contains(item)) {
         let message = format!("`{item}` in `{upper}` is the name of a host, and not a macro");
         return Some((Severity::Warning, message, format!("write `$({item})`")));
+    }
+    if let Some(item) = items().find(|item| item.parse::<u16>().is_ok_and(|port| port >= 1024)) {
+        let message = format!("`{item}` in `{upper}` is the name of a host of its own, and looks like a port");
+        return Some((Severity::Warning, message, format!("write `host:{item}`")));
     }
     if let Some(item) = items().find(|item| !is_host(item)) {
         let message = format!("`{item}` in `{upper}` is not the name of a host");
