@@ -364,11 +364,14 @@ impl<'c> Linter<'c> {
         let at = start + place.column.max(1) as usize - 1;
         let fix = found.fix.as_ref().map(|fix| fix.shifted(at));
         let (file, number) = (Arc::clone(&place.file), place.line.into());
-        let found = found.at(place).in_line(line);
+        // Of two places, the lines of both are there already.
+        let text = found.excerpt.as_ref().map_or(line, |excerpt| &excerpt.text).to_vec();
+        let found = if found.excerpt.is_some() { found } else { found.at(place).in_line(line) };
+        let own = found.range().0.line as u32;
         let at = (found.span.range().start, found.span.range().end);
-        self.said.insert((found.code, Arc::clone(&file), number as u32, at, subject.clone(), found.message.clone()));
-        if let Some(found) = self.counted(&file, number as u32, found) {
-            self.alarms.push(placed(found, &file, number, Excerpt { text: line.to_vec(), subject }, fix));
+        self.said.insert((found.code, Arc::clone(&file), own, at, subject.clone(), found.message.clone()));
+        if let Some(found) = self.counted(&file, own, found) {
+            self.alarms.push(placed(found, &file, number, Excerpt { text, subject }, fix));
         }
     }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::knobs::bare;
-use super::{lists, unknowns};
+use super::{lists, second_place, unknowns};
 use classmate::Diagnostic;
 use classmate_config::internal::config::check::has_root;
 use classmate_config::{Config, Definition};
@@ -174,15 +174,27 @@ pub(super) fn check(config: &Config) -> lists::Found {
         if !is_off(off, &value) {
             continue;
         }
+        let mut is_said = false;
         for name in names {
             let Some(one) = written.get(*name) else { continue };
             // Who turns off both means it.
             if self::value(config, one).is_some_and(|value| is_on(&value)) {
                 let message = format!("`{name}` has no effect: `{switch}` is `{value}`");
                 let help = format!("turn on `{switch}`, or remove `{name}`");
+                let (Some(first), Some(second)) = (one.place, written[switch].place) else { continue };
+                let pair = second_place::later(config, (name, first.clone()), (switch, second.clone()));
                 // The policy that nothing asks for is not the mistake.
-                let at = if switch == "WANT_SUSPEND" { &written[switch] } else { one };
-                found.push(warning(at, message, &help));
+                let is_switch = pair[0].0 == switch || switch == "WANT_SUSPEND";
+                let (at, other) = if is_switch { (&written[switch], one) } else { (one, &written[switch]) };
+                // One switch makes one finding.
+                if is_switch && std::mem::replace(&mut is_said, true) {
+                    continue;
+                }
+                let (problem, subject) = warning(at, message, &help);
+                let Some(place) = other.place else { continue };
+                let label = format!("`{}` is set here", if is_switch { name } else { &switch });
+                let problem = second_place::beside(config, problem, (place, other.name.len()), &label);
+                found.push((problem, subject));
             }
         }
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::knobs::bare;
 use super::lists::Found;
-use super::unknowns;
+use super::{second_place, unknowns};
 use classmate::Diagnostic;
 use classmate::internal::pcre::{self, Options};
 use classmate_config::internal::config::check::has_root;
@@ -67,7 +67,15 @@ impl<'c> ExecutionPoint<'c> {
         let is_off = (interval.is_empty() || interval == "0") && self.is_known(INTERVAL);
         let never = ["\"NONE\"", "NONE", "UNDEFINED", "FALSE"].iter().any(|word| word.eq_ignore_ascii_case(&text));
         let message = format!("`HIBERNATE` is never evaluated: `{INTERVAL}` is 0");
-        (is_off && !never).then(|| problem(&one, message, format!("set `{INTERVAL} = 300`")))
+        if !is_off || never {
+            return None;
+        }
+        let help = format!("set `{INTERVAL} = 300`");
+        // The interval that a file sets to 0 is to be changed.
+        let Some((interval, _)) = self.set(INTERVAL) else { return Some(problem(&one, message, help)) };
+        let (found, subject) = problem(&interval, message, help);
+        let Some(other) = one.place else { return Some((found, subject)) };
+        Some((second_place::beside(self.config, found, (other, one.name.len()), "it is set here"), subject))
     }
 
     /// The limit of a policy that is not chosen, or that has no limit.

@@ -8,7 +8,7 @@ use super::attributes::{is_known, misspelled_attribute, variety};
 use super::expression::Role;
 use super::knobs::{bare, is_list};
 use super::near_names::NearNames;
-use super::unknowns;
+use super::{second_place, unknowns};
 use classmate::Diagnostic;
 use classmate::internal::builtin::near;
 use classmate_config::internal::config::check::{has_root, is_variable, referenced};
@@ -401,6 +401,8 @@ impl<'c> Lists<'c> {
         if types.is_empty() || numbers.is_empty() {
             return;
         }
+        // A number without a type of slots is probably that of the first type without a number.
+        let mut odd = numbers.iter().find(|(other, _)| !types.contains_key(*other)).map(|(_, one)| one);
         for (number, definition) in types.iter().filter(|(number, _)| !numbers.contains_key(number)) {
             // The first type has a default.
             let default = self.config.definition(format!("NUM_SLOTS_TYPE_{number}").as_bytes());
@@ -408,8 +410,15 @@ impl<'c> Lists<'c> {
                 continue;
             }
             let message = format!("`NUM_SLOTS_TYPE_{number}` is not defined, so there are no slots of type {number}");
-            let warning = definition.name_warning(message).code("conflicting-knobs");
-            found.push((warning.help(format!("add `NUM_SLOTS_TYPE_{number} = 1`")), shown(definition.name)));
+            let help = format!("add `NUM_SLOTS_TYPE_{number} = 1`");
+            let warning = |one: &Definition<'_>| one.name_warning(&*message).code("conflicting-knobs").help(&*help);
+            let Some((odd, place)) = odd.take().and_then(|odd| Some((odd, definition.place?))) else {
+                found.push((warning(definition), shown(definition.name)));
+                continue;
+            };
+            let label = format!("type {number} is defined here");
+            let warning = second_place::beside(self.config, warning(odd), (place, definition.name.len()), &label);
+            found.push((warning.help(format!("write `NUM_SLOTS_TYPE_{number}`")), shown(odd.name)));
         }
         let of_type = |name: &str| {
             let (number, _) = name.strip_prefix("SLOT_TYPE_")?.split_once('_')?;

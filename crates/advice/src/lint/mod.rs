@@ -32,6 +32,7 @@ pub mod rules;
 mod samples;
 pub mod schema;
 mod scope;
+mod second_place;
 mod slips;
 pub mod submit;
 mod submit_companions;

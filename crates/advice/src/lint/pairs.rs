@@ -5,8 +5,9 @@
 use std::collections::BTreeSet;
 
 use super::knobs::bare;
-use super::{lists, unknowns};
+use super::{lists, second_place, unknowns};
 use classmate::Diagnostic;
+use classmate_config::internal::config::check::has_root;
 use classmate_config::internal::config::history::{Assigned, assigned};
 use classmate_config::internal::config::setting::list_items;
 use classmate_config::{Config, Location};
@@ -51,6 +52,49 @@ impl Pairs<'_> {
         self.found.push((warning.code("conflicting-knobs"), name.to_owned()));
     }
 
+    /// Reports a conflict of two variables at the later of the two, and names the other place.
+    fn conflict_of(&mut self, names: [&str; 2], message: impl Into<String>, help: &str) {
+        let [first, second] = names.map(|name| self.set(name));
+        let (Some(first), Some(second)) = (first, second) else {
+            // A built-in default is the other.
+            let name = if self.set(names[0]).is_some() { names[0] } else { names[1] };
+            return self.conflict(name, message, help);
+        };
+        let pair = second_place::later(self.config, (names[0], first), (names[1], second));
+        self.conflict_at(pair, message, help);
+    }
+
+    /// Reports a conflict of two numbers, of which the defaults are given: at the one that differs from its default, if the
+    /// other does not.
+    fn odd_of(&mut self, numbers: [(&str, i64); 2], message: impl Into<String>, help: &str) {
+        let [one, other] = numbers.map(|(name, default)| self.integer(name).is_none_or(|number| number == default));
+        let names = numbers.map(|(name, _)| name);
+        match names.map(|name| self.set(name)) {
+            [Some(first), Some(second)] if one != other => {
+                let (first, second) = ((names[0], first), (names[1], second));
+                self.conflict_at(if one { [second, first] } else { [first, second] }, message, help);
+            }
+            [Some(_), Some(_)] => self.conflict_of(names, message, help),
+            // Another file may set what is missing here.
+            [Some(_), None] => self.conflict(names[0], message, help),
+            [None, Some(_)] if has_root(self.config) => self.conflict(names[1], message, help),
+            _ => {}
+        }
+    }
+
+    /// Reports a conflict at the first of two places.
+    fn conflict_at(
+        &mut self,
+        [(name, at), (other, there)]: [(&str, Location); 2],
+        message: impl Into<String>,
+        help: &str,
+    ) {
+        let warning = Diagnostic::warning_at(message, Some(at)).help(help).code("conflicting-knobs");
+        let label = format!("`{other}` is set here");
+        let warning = second_place::beside(self.config, warning, (&there, other.len()), &label);
+        self.found.push((warning, name.to_owned()));
+    }
+
     fn boolean(&self, name: &str, default: bool) -> bool {
         self.config.boolean(name, default).unwrap_or(default)
     }
@@ -91,7 +135,7 @@ impl Pairs<'_> {
         {
             let message = format!("`NEGOTIATOR_MIN_INTERVAL` {least} is more than `NEGOTIATOR_INTERVAL` {interval}");
             let help = "cycles cannot start more often than the minimum, so the interval has no effect";
-            self.conflict("NEGOTIATOR_MIN_INTERVAL", message, help);
+            self.odd_of([("NEGOTIATOR_MIN_INTERVAL", 5), ("NEGOTIATOR_INTERVAL", 60)], message, help);
         }
         if !self.boolean("USE_RESOURCE_REQUEST_COUNTS", true)
             && self.integer("NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE").is_some_and(|size| size > 1)
@@ -124,7 +168,7 @@ impl Pairs<'_> {
                 && least > most
             {
                 let message = format!("`{low}` {least} is more than `{high}` {most}");
-                self.conflict(&low, message, "daemons ignore such a range, and take any port");
+                self.conflict_of([&low, &high], message, "daemons ignore such a range, and take any port");
             }
         }
     }
@@ -148,11 +192,8 @@ impl Pairs<'_> {
             let name = format!("SEC_{level}_{required}");
             let message =
                 format!("`{name}` is required, and `SEC_{level}_{without}` is never used: no connection succeeds");
-            self.conflict(
-                &name,
-                message,
-                &format!("`{required}` needs `{without}`: write `REQUIRED` or `OPTIONAL` for it"),
-            );
+            let help = format!("`{required}` needs `{without}`: write `REQUIRED` or `OPTIONAL` for it");
+            self.conflict_of([&name, &format!("SEC_{level}_{without}")], message, &help);
         }
     }
 
@@ -176,7 +217,7 @@ impl Pairs<'_> {
             let (name, other) = (format!("SEC_CLIENT_{what}"), format!("SEC_{level}_{what}"));
             let (one, two) = if is_never(client) { ("never used", "required") } else { ("required", "never used") };
             let message = format!("`{name}` is {one}, and `{other}` is {two}: every connection fails");
-            self.conflict(&name, message, "write `OPTIONAL` or `PREFERRED` for one of them");
+            self.conflict_of([&name, &other], message, "write `OPTIONAL` or `PREFERRED` for one of them");
         }
     }
 
@@ -195,7 +236,7 @@ impl Pairs<'_> {
         let is_other = |name: &&String| methods(name).is_some_and(|other| !other.is_empty() && own.is_disjoint(&other));
         let Some(other) = names.iter().find(is_other) else { return };
         let message = format!("`{CLIENT}` and `{other}` have no method in common: authentication always fails");
-        self.conflict(CLIENT, message, "write a method into both lists, such as `IDTOKENS` or `FS`");
+        self.conflict_of([CLIENT, other], message, "write a method into both lists, such as `IDTOKENS` or `FS`");
     }
 
     /// No protocol of the internet at all, or an address of the one that is turned off (`condor_config.cpp`).
@@ -204,7 +245,7 @@ impl Pairs<'_> {
         let (four, six) = (is_off("ENABLE_IPV4"), is_off("ENABLE_IPV6"));
         if four && six {
             let message = "`ENABLE_IPV4` and `ENABLE_IPV6` are both false: daemons have no network";
-            self.conflict("ENABLE_IPV6", message, "turn on one of them");
+            self.conflict_of(["ENABLE_IPV4", "ENABLE_IPV6"], message, "turn on one of them");
             return;
         }
         let address = shown(self.text("NETWORK_INTERFACE").trim_ascii());
@@ -215,7 +256,8 @@ impl Pairs<'_> {
             return;
         };
         let message = format!("`NETWORK_INTERFACE` is `{address}`, and `{off}` is false: daemons end with an error");
-        self.conflict("NETWORK_INTERFACE", message, &format!("turn on `{off}`, or write an address of the other kind"));
+        let help = format!("turn on `{off}`, or write an address of the other kind");
+        self.conflict_of(["NETWORK_INTERFACE", &off], message, &help);
     }
 
     /// The same condition holds a job and releases or removes it.
@@ -260,7 +302,7 @@ impl Pairs<'_> {
             let (list, inventory) = (format!("MACHINE_RESOURCE_{name}"), format!("MACHINE_RESOURCE_INVENTORY_{name}"));
             let message = format!("`{inventory}` and `{list}` define one resource, and one of them counts");
             if self.set(&list).is_some() {
-                self.conflict(&inventory, message, "remove one of them");
+                self.conflict_of([&inventory, &list], message, "remove one of them");
             }
         }
     }
@@ -287,13 +329,14 @@ impl Pairs<'_> {
                     continue;
                 }
                 if let Some((_, other)) = known.iter().find(|(one, _)| *one == text) {
+                    let other = *other;
                     let message = format!("`{name}` and `{other}` are one {what}, `{text}`");
                     let help = if what == "file" {
                         "give each daemon a log of its own: each rotates it by itself"
                     } else {
                         "give each a folder of its own: `condor_preen` removes what it does not know there"
                     };
-                    self.conflict(name, message, help);
+                    self.conflict_of([name, other], message, help);
                     break;
                 }
                 known.push((text, name));
@@ -327,7 +370,7 @@ impl Pairs<'_> {
         let (Some(one), Some(two)) = (count(LISTS[0]), count(LISTS[1])) else { return };
         if one != two && one > 0 && two > 0 {
             let message = format!("`HAD_LIST` has {one} members, and `REPLICATION_LIST` has {two}");
-            self.conflict(LISTS[1], message, "write the same hosts in both");
+            self.conflict_of(LISTS, message, "write the same hosts in both");
         }
     }
 
@@ -389,10 +432,10 @@ impl Pairs<'_> {
         }
         if let (Some(lifetime), Some(update)) = (self.integer("CLASSAD_LIFETIME"), self.integer("UPDATE_INTERVAL"))
             && lifetime <= update
-            && self.set("CLASSAD_LIFETIME").is_some()
         {
             let message = format!("ads expire after {lifetime} seconds, before the next update after {update}");
-            self.conflict("CLASSAD_LIFETIME", message, "write more than `UPDATE_INTERVAL`");
+            let help = "write more in `CLASSAD_LIFETIME` than in `UPDATE_INTERVAL`";
+            self.odd_of([("CLASSAD_LIFETIME", 900), ("UPDATE_INTERVAL", 300)], message, help);
         }
         if self.text("LOCAL_CONFIG_DIR").contains(&b'*') {
             let message = "`LOCAL_CONFIG_DIR` is a directory: patterns are not expanded";

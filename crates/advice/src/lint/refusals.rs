@@ -57,6 +57,8 @@ pub(super) struct Reading {
     /// The statements that are certainly not read, and those whose value is certainly replaced.
     pub(super) unread: BTreeSet<usize>,
     pub(super) replaced: BTreeSet<usize>,
+    /// Statements that replace the value of an earlier one, and that one.
+    pub(super) earlier: BTreeMap<usize, usize>,
     pub(super) found: Vec<Refused>,
     /// The statements of which the findings so far do not count, and the number of all findings then.
     forgotten: BTreeMap<usize, usize>,
@@ -436,9 +438,10 @@ impl Reading {
                 && (is_command(&lower) || lower.starts_with("my."))
             {
                 let shown = text[text.len() - text.trim_start().len()..].split('=').next().unwrap_or_default().trim();
-                let message = format!("`{shown}` is set again later, so this value has no effect");
-                let help = "remove one of them";
-                self.found.push((*earlier, warning(message, text, help).code("redefined-knob")));
+                let message = format!("`{shown}` is set again, so the earlier value has no effect");
+                let help = "remove one of them, or write both values into one";
+                self.found.push((at, warning(message, text, help).code("redefined-knob")));
+                self.earlier.insert(at, *earlier);
             }
         }
         if let Some((message, help)) = bad_value(&lower, value) {

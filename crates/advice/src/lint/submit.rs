@@ -72,7 +72,14 @@ pub fn lint(file: &Arc<str>, text: &[u8], versions: &LintVersions) -> Vec<Diagno
         *last = found.len();
         let severity = one.severity;
         let fix = shifted_fix(&one, *start);
-        let mut placed = placed(one, file, *number, Excerpt { text: line.to_vec(), subject: None }, fix);
+        let earlier = reading.earlier.get(&at).filter(|_| one.code == "redefined-knob").and_then(|at| all.get(*at));
+        let mut placed = match earlier {
+            Some(earlier) => {
+                let (first, one, both) = with_earlier(text, earlier, (*start, line), one);
+                placed(one, file, first, Excerpt { text: both, subject: None }, fix)
+            }
+            None => placed(one, file, *number, Excerpt { text: line.to_vec(), subject: None }, fix),
+        };
         placed.severity = severity;
         found.push(placed);
     }
@@ -88,6 +95,21 @@ pub fn lint(file: &Arc<str>, text: &[u8], versions: &LintVersions) -> Vec<Diagno
     }
     found.sort_by_cached_key(|one| one.range().0.line);
     found
+}
+
+/// A finding about a statement that replaces the value of an earlier one, in the lines from that one on, which are returned with
+/// the number of the first.
+fn with_earlier(
+    text: &[u8],
+    (number, first, earlier): &SubmitLine<'_>,
+    (start, line): (usize, &[u8]),
+    one: Diagnostic,
+) -> (u64, Diagnostic, Vec<u8>) {
+    let both = text.get(*first..start + line.len()).unwrap_or_default().to_vec();
+    let indent = earlier.len() - earlier.trim_ascii_start().len();
+    let first_line = earlier.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let label = Span::new(indent, first_line.trim_ascii_end().len().max(indent));
+    (*number, one.shifted(start - first).related(label, "this value has no effect"), both)
 }
 
 /// A byte order mark at the beginning: `condor_submit` takes it for a part of the first name.
