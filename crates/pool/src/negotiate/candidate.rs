@@ -61,10 +61,6 @@ impl Ranking {
         preempt_state: PreemptState,
         settings: &EvalOptions,
     ) -> RankKey {
-        if self.ignore_jobs {
-            // All ranks are those of the slot unclaimed, PREEMPTION_RANK too.
-            return RankKey { preempt_state, ..self.of_slot(slot, settings) };
-        }
         RankKey {
             before_job: value(self.before_job.as_ref(), slot, request, settings),
             job: matching::rank(request, slot, settings),
@@ -74,8 +70,8 @@ impl Ranking {
         }
     }
 
-    /// The key of a slot for all jobs: its ranks are evaluated with an empty job
-    /// (`docs/reference/negotiation.md` 10.8).
+    /// The key of a slot for all jobs: its ranks are evaluated with an empty job, and all are those of the slot unclaimed,
+    /// `PREEMPTION_RANK` too (`docs/reference/negotiation.md` 10.8).
     pub fn of_slot(&self, slot: &ClassAd, settings: &EvalOptions) -> RankKey {
         let empty = ClassAd::new();
         let rank = |expr: Option<&Expr>| value(expr, slot, &empty, settings);
@@ -169,12 +165,8 @@ mod tests {
         let expr = |text: &str| Some(parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap());
         let ranking =
             Ranking { before_job: expr("5"), after_job: expr("TARGET.x"), ignore_jobs: true, ..Ranking::default() };
-        let (slot, job) = (ClassAd::parse(b"[Rank = 7]").unwrap(), ClassAd::parse(b"[x = 3; Rank = 9]").unwrap());
-        let key = ranking.key(&slot, &job, PreemptState::Rank, &EvalOptions::default());
-        assert_eq!(
-            (key.before_job, key.job, key.after_job, key.preempt_state),
-            (5.0, 1.0, f64::MIN, PreemptState::Rank)
-        );
+        let key = ranking.of_slot(&ClassAd::parse(b"[Rank = 7]").unwrap(), &EvalOptions::default());
+        assert_eq!((key.before_job, key.job, key.after_job), (5.0, 1.0, f64::MIN));
     }
 
     #[test]

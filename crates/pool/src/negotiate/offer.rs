@@ -131,6 +131,8 @@ enum SlotVerdict {
 #[derive(Debug)]
 pub struct ScanMatcher<'c> {
     pub(super) slots: Vec<Slot>,
+    /// The ranks of slots, if they last for the cycle; otherwise empty.
+    ranks: Vec<RankKey>,
     rules: &'c Rules,
     pub(super) settings: &'c EvalOptions,
     /// Slots in the order of evaluation; those that are not free are skipped.
@@ -187,17 +189,16 @@ pub(super) struct ScannedCandidates {
 
 impl<'c> ScanMatcher<'c> {
     /// A matcher over the slots that are not left out of matchmaking. They are evaluated in their order; with
-    /// `NEGOTIATOR_IGNORE_JOB_RANKS`, the best rank first.
-    pub fn new(mut slots: Vec<Slot>, rules: &'c Rules, settings: &'c EvalOptions) -> Self {
+    /// `NEGOTIATOR_IGNORE_JOB_RANKS`, which gives each slot a rank for the whole cycle, the best rank first.
+    pub fn new(mut slots: Vec<Slot>, ranks: Vec<RankKey>, rules: &'c Rules, settings: &'c EvalOptions) -> Self {
         let mut order: Vec<usize> = (0..slots.len()).filter(|&at| rules.trim.keeps(&slots[at], settings)).collect();
         for &at in &order {
             if let Some(clock) = rules.trim.moved_clock(&slots[at], settings) {
                 slots[at].ad.insert("CurrentTime", clock);
             }
         }
-        if rules.ranking.ignore_jobs {
-            let keys: Vec<RankKey> = slots.iter().map(|slot| rules.ranking.of_slot(&slot.ad, settings)).collect();
-            order.sort_by(|&a, &b| keys[b].compare(&keys[a]));
+        if !ranks.is_empty() {
+            order.sort_by(|&a, &b| ranks[b].compare(&ranks[a]));
         }
         let mut concurrency = rules.concurrency.clone();
         for slot in &slots {
@@ -214,6 +215,7 @@ impl<'c> ScanMatcher<'c> {
         let (left, given_up, handed_out) = (order.len(), HashMap::new(), HashMap::new());
         Self {
             slots,
+            ranks,
             rules,
             settings,
             order,
@@ -514,7 +516,7 @@ impl ScanMatcher<'_> {
         if !matching::symmetric(&draw.request, &slot.ad, self.settings) {
             return None;
         }
-        let key = self.key(&slot.ad, &request.ad, PreemptState::None);
+        let key = self.key(at, &slot.ad, &request.ad, PreemptState::None);
         let cost = cost(slot, Some(&draw), self.settings);
         Some((key, Offer { slot: at, preempt_state: PreemptState::None, cost, makes_room: false }))
     }
@@ -570,7 +572,7 @@ impl ScanMatcher<'_> {
 
     /// The verdict on a slot, with the rank of its offer if it is suitable.
     fn test(&self, at: usize, search: &SlotSearch<'_>, limited: &Limited) -> SlotVerdict {
-        self.ranked(&self.slots[at].ad, self.fit(at, search, limited), search.request)
+        self.ranked(at, &self.slots[at].ad, self.fit(at, search, limited), search.request)
     }
 
     /// The offer of a suitable slot.
@@ -593,8 +595,11 @@ impl ScanMatcher<'_> {
     }
 
     /// The rank of a slot with this ad. A slot that is the only one is not compared with any, and its ranks are not evaluated.
-    fn key(&self, slot: &ClassAd, request: &ClassAd, preempt_state: PreemptState) -> RankKey {
+    fn key(&self, at: usize, slot: &ClassAd, request: &ClassAd, preempt_state: PreemptState) -> RankKey {
         let Rules { ranking, .. } = self.rules;
+        if let Some(rank) = self.ranks.get(at) {
+            return RankKey { preempt_state, ..*rank };
+        }
         if self.slots.len() > 1 {
             return ranking.key(slot, request, preempt_state, self.settings);
         }
@@ -603,9 +608,9 @@ impl ScanMatcher<'_> {
     }
 
     /// A verdict with the rank of the offer, if there is one.
-    fn ranked(&self, slot: &ClassAd, offer: Result<Offer, SlotVerdict>, request: &Request) -> SlotVerdict {
+    fn ranked(&self, at: usize, slot: &ClassAd, offer: Result<Offer, SlotVerdict>, request: &Request) -> SlotVerdict {
         match offer {
-            Ok(offer) => SlotVerdict::Suitable(self.key(slot, &request.ad, offer.preempt_state), offer),
+            Ok(offer) => SlotVerdict::Suitable(self.key(at, slot, &request.ad, offer.preempt_state), offer),
             Err(verdict) => verdict,
         }
     }

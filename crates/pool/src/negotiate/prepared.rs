@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use hashbrown::HashMap;
 
 use crate::accountant::usage::{Account, SlotInUse};
+use crate::negotiate::candidate::RankKey;
 use crate::negotiate::preemption::{KnownQuotas, LiveUsage, SlotAnnotator};
 use crate::negotiate::quotas::{Division, divided};
 use crate::negotiate::request_standing::submitter_attributes_at_start;
@@ -69,6 +70,8 @@ pub struct PreparedPool<'s> {
     pub(super) settings: EvalOptions,
     pub(super) live: Arc<LiveUsage>,
     pub(super) slots: Vec<Slot>,
+    /// With `NEGOTIATOR_IGNORE_JOB_RANKS` the rank of each slot; otherwise empty.
+    pub(super) ranks: Vec<RankKey>,
     pub(super) ignored: IgnoredAds,
     pub(super) policy: Box<dyn PriorityPolicy>,
     pub(super) submitters: Vec<Submitter>,
@@ -386,6 +389,7 @@ impl<'s> ChargedPool<'s> {
         // the pool.
         let live = Arc::new(usage_now(&*policy, quotas.clone()));
         settings.usage = Some(live.clone());
+        let ranks = static_ranks(&slots, &rules, &settings);
         annotate_slots(&mut slots, snapshot, &rules, &*policy, quotas.as_deref(), &settings);
         let explained = None;
         Ok(PreparedPool {
@@ -394,6 +398,7 @@ impl<'s> ChargedPool<'s> {
             settings,
             live,
             slots,
+            ranks,
             ignored,
             policy,
             submitters,
@@ -450,6 +455,22 @@ fn participating(
 /// The usage under a policy at this moment.
 fn usage_now(policy: &dyn PriorityPolicy, quotas: Option<Arc<KnownQuotas>>) -> LiveUsage {
     LiveUsage::new(&policy.in_use(), quotas)
+}
+
+/// With `NEGOTIATOR_IGNORE_JOB_RANKS` the ranks of slots, which last for the cycle: `condor_negotiator` evaluates them before it
+/// adds attributes to the ads (`docs/reference/negotiation.md` 10.8). Otherwise none.
+fn static_ranks(slots: &[Slot], rules: &Rules, settings: &EvalOptions) -> Vec<RankKey> {
+    if !rules.ranking.ignore_jobs {
+        return Vec::new();
+    }
+    threads::map_all(slots, |slot| match rules.trim.moved_clock(slot, settings) {
+        Some(clock) => {
+            let mut ad = slot.ad.clone();
+            ad.insert("CurrentTime", clock);
+            rules.ranking.of_slot(&ad, settings)
+        }
+        None => rules.ranking.of_slot(&slot.ad, settings),
+    })
 }
 
 /// Adds configured and per-user attributes to each slot ad.

@@ -160,7 +160,7 @@ impl ScanMatcher<'_> {
             None => weight(AdReader::of(&room.ad, self.settings), self.rules.weighing.weighted),
         };
         let offer = Offer { slot: at, preempt_state: room.preempt_state, cost, makes_room: true };
-        let verdict = self.ranked(&room.ad, self.permitted(offer, &room.ad, search, limited), request);
+        let verdict = self.ranked(at, &room.ad, self.permitted(offer, &room.ad, search, limited), request);
         Some(SlotVerdict::WithRoom(room.given_up, Box::new(verdict)))
     }
 
