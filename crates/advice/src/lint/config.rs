@@ -78,6 +78,7 @@ pub fn lint_beside(config: &Config, schema: Option<&AdSchema>) -> Vec<Diagnostic
     for definition in config.definitions() {
         linter.expression(&definition);
         linter.number(&definition);
+        linter.replaced_list(&definition);
     }
     linter.undefined_macros();
     linter.misspelled_macros(config.definitions());

@@ -23,6 +23,7 @@ mod lists;
 pub mod missing;
 mod near_names;
 mod odd_calls;
+mod own_types;
 mod pairs;
 pub(crate) mod placing;
 pub mod policy_state;

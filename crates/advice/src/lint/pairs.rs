@@ -17,6 +17,7 @@ pub(super) fn check(config: &Config) -> lists::Found {
     let mut pairs = Pairs { config, found: Vec::new() };
     pairs.preemption();
     pairs.negotiator();
+    pairs.bounds();
     pairs.ports();
     pairs.security();
     pairs.both_sides();
@@ -151,6 +152,24 @@ impl Pairs<'_> {
         if self.boolean("FORCE_NEGOTIATOR_SLOT_WEIGHT", false) && self.set("SLOT_WEIGHT").is_none() {
             let message = "`FORCE_NEGOTIATOR_SLOT_WEIGHT` forces the default `SLOT_WEIGHT`";
             self.conflict("FORCE_NEGOTIATOR_SLOT_WEIGHT", message, "set `SLOT_WEIGHT` too");
+        }
+    }
+
+    /// Least and largest values in the wrong order: the largest one always counts (`masterDaemon.cpp`).
+    fn bounds(&mut self) {
+        const BOUNDS: [[(&str, i64); 2]; 1] = [[("MASTER_BACKOFF_CONSTANT", 9), ("MASTER_BACKOFF_CEILING", 3600)]];
+        for [least, most] in BOUNDS {
+            let value = |(name, default): (&str, i64)| {
+                let text = self.text(name);
+                if text.trim_ascii().is_empty() { Some(default) } else { self.integer(name) }
+            };
+            let (Some(low), Some(high)) = (value(least), value(most)) else { continue };
+            // Another file may set what is missing here.
+            let are_known = has_root(self.config) || [least, most].iter().all(|one| self.set(one.0).is_some());
+            if low > high && high > 0 && are_known {
+                let message = format!("`{}` {low} is more than `{}` {high}, which always counts", least.0, most.0);
+                self.odd_of([least, most], message, &format!("write more in `{}`", most.0));
+            }
         }
     }
 

@@ -14,7 +14,7 @@ use super::rules::{published, unquoted_text};
 use super::submit_values::{is_size_unit, may_expand};
 use super::units::{in_unit, meant_amount};
 use super::versions::LintVersions;
-use super::{beside_comment, is_slip, placed, refusals, shifted_fix, unknowns};
+use super::{beside_comment, is_slip, own_types, placed, refusals, shifted_fix, unknowns};
 use crate::submit::bytes_of_unit;
 use crate::submit::queue::{ItemKind, ItemList, QueueStatement, number};
 use crate::submit::statements::{SubmitLine, joined, queue_arguments, statements};
@@ -243,6 +243,10 @@ struct Own {
     attributes: BTreeSet<Vec<u8>>,
     /// Their values, as far as they are known.
     ad: ClassAd,
+    /// The values of those that have one value.
+    types: ClassAd,
+    /// The comment at the beginning of the file.
+    header: String,
     /// True if the jobs run on the access point.
     is_local: bool,
     /// Macros that something refers to, or that `queue` sets.
@@ -260,21 +264,30 @@ struct Own {
 impl Own {
     fn of(text: &[u8]) -> Self {
         let mut own = Own::default();
-        let mut comment = String::new();
+        let (mut comment, mut is_header) = (String::new(), true);
         for (_, start, line) in statements(text).0 {
             let line = line.trim_ascii();
             if line.starts_with(b"#") {
                 comment.push_str(&String::from_utf8_lossy(line));
                 comment.push(' ');
             } else if !comment.is_empty() {
+                if is_header {
+                    own.header.clone_from(&comment);
+                }
                 own.comments.insert(start, std::mem::take(&mut comment));
             }
+            is_header &= line.starts_with(b"#");
             let name = line[..memchr::memchr(b'=', line).unwrap_or(0)].trim_ascii().to_ascii_uppercase();
             if let Some(name) = name.as_slice().strip_prefix(b"+").or_else(|| name.strip_prefix(b"MY.")) {
-                own.attributes.insert(name.to_vec());
+                let is_first = own.attributes.insert(name.to_vec());
                 let value = &line[memchr::memchr(b'=', line).map_or(line.len(), |at| at + 1)..];
                 if let Ok(expr) = parse_expr(value.trim_ascii(), &own.options()) {
                     own.ad.insert_expr(Name::new(name), &expr);
+                    if is_first {
+                        own.types.insert_expr(Name::new(name), &expr);
+                    } else {
+                        own.types.remove(Name::new(name));
+                    }
                 }
             }
             let value = line[(memchr::memchr(b'=', line).map_or(0, |at| at + 1))..].trim_ascii();
@@ -312,6 +325,14 @@ impl Own {
     fn beside(&self, start: usize, name: &str) -> String {
         let reason = self.reasons.get(&format!("{name}_reason")).map_or("", String::as_str);
         format!("{}{reason}", self.comments.get(&start).map_or("", String::as_str))
+    }
+
+    /// The finding about a number of seconds of which a comment says another amount. The comment at the beginning of the file
+    /// counts if it has the same number.
+    fn said_otherwise(&self, start: usize, name: &str, number: &str) -> Option<Diagnostic> {
+        let mut of_file = self.header.split(|sign: char| !(sign.is_ascii_digit() || sign == '.'));
+        said_otherwise(name, number, &self.beside(start, name))
+            .or_else(|| said_otherwise(name, number, &self.header).filter(|_| of_file.any(|word| word == number)))
     }
 
     /// The role of `requirements`.
@@ -672,10 +693,9 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
         let excerpt = Excerpt { text: statement.to_vec(), subject: Some(String::from_utf8_lossy(name).into_owned()) };
         return vec![placed(finding, file, number, excerpt, fix)];
     }
-    let amount = line[equals + 1..].trim_ascii();
+    let amount = String::from_utf8_lossy(line[equals + 1..].trim_ascii());
     let at = line.len() - line[equals + 1..].trim_ascii_start().len();
-    let comment = || own.beside(start, &lower);
-    if let Some(found) = said_otherwise(&lower, &String::from_utf8_lossy(amount), &comment()) {
+    if let Some(found) = own.said_otherwise(start, &lower, &amount) {
         let excerpt = Excerpt { text: statement.to_vec(), subject: Some(lower) };
         return vec![placed(found.shifted(at), file, number, excerpt, None)];
     }
@@ -731,7 +751,13 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
             let found = own.unknown_value(text).map(|found| number_expected(found, &lower));
             return found.or_else(|| string_for_number(&lower, text, &own.options())).into_iter().collect();
         }
-        let (Some(attribute), Ok(expr)) = (attribute, parse_expr(text, &options)) else { return Vec::new() };
+        let parsed = parse_expr(text, &options);
+        // Macros may stand for anything.
+        if let Some(expr) = parsed.as_ref().ok().filter(|_| attribute.is_none() && memchr::memchr(b'$', text).is_none())
+        {
+            return own_types::check(expr, &|name| own.types.get(name)).into_iter().collect();
+        }
+        let (Some(attribute), Ok(expr)) = (attribute, parsed) else { return Vec::new() };
         // As it is written, with its capitals.
         let written = name.get(name.len() - attribute.len()..).unwrap_or_default();
         if let Some(found) = quoted_truth(&String::from_utf8_lossy(written), &expr) {

@@ -7,6 +7,7 @@ use crate::lint::unknowns;
 use classmate::Diagnostic;
 use classmate_config::Definition;
 use classmate_config::internal::config::check::{AtZero, at_zero, unit};
+use classmate_config::internal::config::setting::list_items;
 
 impl Linter<'_> {
     /// Reports a number that the comment above it contradicts.
@@ -29,6 +30,35 @@ impl Linter<'_> {
         let place = definition.value_place().or_else(|| definition.place.cloned());
         let found = Diagnostic::warning_at(message, place).width(definition.raw.len()).help(help);
         self.report(found.code(code), Some(name));
+    }
+}
+
+impl Linter<'_> {
+    /// Reports a list that replaces its default, where the comment above it asks for an addition.
+    pub(super) fn replaced_list(&mut self, definition: &Definition<'_>) {
+        const LISTS: [&str; 4] = ["BENCHMARKS_JOBLIST", "FILETRANSFER_PLUGINS", "SCHEDD_ATTRS", "STARTD_ATTRS"];
+        const WORDS: [&str; 4] = ["in addition", "additional ", "additionally", "on top of the"];
+        const NOT: [&str; 4] = ["no ", "not ", "without ", "instead"];
+        let upper = shown_name(bare(definition.name)).to_ascii_uppercase();
+        let is_plain = definition.place.is_some() && definition.template.is_none();
+        if !LISTS.contains(&upper.as_str()) || !is_plain || memchr::memchr(b'$', definition.raw).is_some() {
+            return;
+        }
+        let default = self.config.built_in(upper.as_bytes()).map(|one| list_items(one.raw)).unwrap_or_default();
+        let base = |item: &[u8]| shown_name(item.rsplit(|byte| *byte == b'/').next().unwrap_or_default());
+        let own: Vec<String> = list_items(definition.raw).iter().map(|item| base(item)).collect();
+        let lost = default.iter().find(|item| !own.contains(&base(item)));
+        let Some(lost) = lost.filter(|_| !default.iter().any(|item| own.contains(&base(item)))) else { return };
+        let comment = self.beside(definition).to_ascii_lowercase();
+        let is_meant =
+            WORDS.iter().any(|word| comment.contains(word)) && !NOT.iter().any(|word| comment.contains(word));
+        if is_meant {
+            let message = format!("this replaces the default of `{upper}`, so `{}` is lost", base(lost));
+            let place = definition.value_place().or_else(|| definition.place.cloned());
+            let found = Diagnostic::warning_at(message, place).width(definition.raw.len());
+            let found = found.help(format!("write `{upper} = $({upper}) …`")).code("conflicting-knobs");
+            self.report(found, Some(upper));
+        }
     }
 }
 

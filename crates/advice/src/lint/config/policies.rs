@@ -7,6 +7,7 @@ use crate::lint::ads::circular;
 use crate::lint::attributes::is_known;
 use crate::lint::expression::{Role, written};
 use crate::lint::knobs::bare;
+use crate::lint::own_types;
 use crate::lint::rules::asks;
 use crate::lint::scope::Seen;
 use classmate::internal::builtin::near;
@@ -81,41 +82,12 @@ pub(super) fn own_load(name: &[u8], expr: &Expr, text: &[u8]) -> Option<Diagnost
 }
 
 impl Linter<'_> {
-    /// An attribute that the configuration publishes as a string, and that is compared with a number or a boolean, or the other
-    /// way round.
+    /// The finding about a comparison of an attribute that the configuration publishes with a constant of another type.
     pub(super) fn own_types(&self, expr: &Expr) -> Option<Diagnostic> {
-        let tree = expr.tree();
-        let kind = |literal: &Literal| match literal {
-            Literal::Str(_) => Some("a string"),
-            Literal::Int(_) | Literal::Real(_) => Some("a number"),
-            Literal::Bool(_) => Some("a boolean"),
-            _ => None,
-        };
-        (tree.first_of(expr.root())..=expr.root()).find_map(|id| {
-            let Node::Binary(op, left, right) = *tree.node(id) else { return None };
-            let reference = tree.reference(tree.bare(left)).filter(|_| matches!(op.precedence(), 6 | 7))?;
-            let Node::Literal(other) = tree.node(tree.bare(right)) else { return None };
-            let name = reference.name;
+        own_types::check(expr, &|name| {
             let published = self.advertised.contains_key(&name.folded().to_ascii_uppercase());
-            if !published || is_known(name.folded()) || reference.scope == RefScope::Target {
-                return None;
-            }
-            let value = self.config.definition(name.folded()).filter(|one| one.place.is_some())?;
-            let value = parse_expr(value.raw.trim_ascii(), &self.options()).ok()?;
-            let Node::Literal(own) = value.node() else { return None };
-            let (own, other) = (kind(own)?, kind(other)?);
-            // A boolean counts as 0 or 1.
-            if own == other || own != "a string" && other != "a string" {
-                return None;
-            }
-            let effect = match op {
-                BinaryOp::Is => "is always false",
-                BinaryOp::Isnt => "is always true",
-                _ => "is ERROR",
-            };
-            let span = tree.span(id)?;
-            let message = format!("`{name}` is {own} here: its comparison with {other} {effect}");
-            Some(Diagnostic::warning(message, span).help("write both with quotes, or both without").code("type-clash"))
+            let value = self.config.definition(name.folded()).filter(|one| published && one.place.is_some())?;
+            parse_expr(value.raw.trim_ascii(), &self.options()).ok()
         })
     }
 

@@ -374,11 +374,13 @@ pub(super) fn of_member(name: &[u8]) -> Option<String> {
 
 /// The variable of a hook that a name is but for a slip: `SITE_HOOK_PREPARE_JOBB`.
 pub(super) fn of_hook(name: &[u8]) -> Option<String> {
-    const HOOKS: [&str; 11] = [
+    const HOOKS: [&str; 13] = [
         "FETCH_WORK",
         "REPLY_FETCH",
         "REPLY_CLAIM",
         "EVICT_CLAIM",
+        "EVICT_JOB",
+        "SHADOW_PREPARE_JOB",
         "PREPARE_JOB",
         "PREPARE_JOB_BEFORE_TRANSFER",
         "UPDATE_JOB_INFO",
@@ -387,11 +389,25 @@ pub(super) fn of_hook(name: &[u8]) -> Option<String> {
         "JOB_FINALIZE",
         "JOB_CLEANUP",
     ];
+    /// Words that one of them has, which mean it alone.
+    const SHORT: [(&str, &str); 9] = [
+        ("CLEANUP", "JOB_CLEANUP"),
+        ("EXIT", "JOB_EXIT"),
+        ("FETCH", "FETCH_WORK"),
+        ("FINALIZE", "JOB_FINALIZE"),
+        ("PREPARE", "PREPARE_JOB"),
+        ("PREPARE_BEFORE_TRANSFER", "PREPARE_JOB_BEFORE_TRANSFER"),
+        ("TRANSLATE", "TRANSLATE_JOB"),
+        ("UPDATE", "UPDATE_JOB_INFO"),
+        ("UPDATE_JOB", "UPDATE_JOB_INFO"),
+    ];
     let upper = String::from_utf8_lossy(name).to_ascii_uppercase();
     let (front, what) = upper.split_once("_HOOK_")?;
     let known =
         HOOKS.iter().any(|hook| what.strip_prefix(hook).is_some_and(|end| end.is_empty() || end.starts_with('_')));
-    let meant = near::closest_within(2, what.as_bytes(), HOOKS).filter(|_| !known)?;
+    // `SITE_HOOK_PREPARE` lacks the rest of a name.
+    let begun = || SHORT.iter().find(|(word, _)| *word == what).map(|(_, hook)| *hook);
+    let meant = near::closest_within(2, what.as_bytes(), HOOKS).or_else(begun).filter(|_| !known)?;
     Some(format!("{front}_HOOK_{meant}"))
 }
 

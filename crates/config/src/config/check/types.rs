@@ -638,7 +638,13 @@ fn is_path(upper: &str) -> bool {
 
 /// A path that only a shell or a browser reads.
 fn odd_path(upper: &str, value: &str) -> Option<Problem> {
-    const WHOLE: [&str; 2] = ["PER_JOB_HISTORY_DIR", "SINGULARITY_TARGET_DIR"];
+    const WHOLE: [&str; 5] = [
+        "PER_JOB_HISTORY_DIR",
+        "SEC_PASSWORD_DIRECTORY",
+        "SEC_TOKEN_DIRECTORY",
+        "SEC_TOKEN_SYSTEM_DIRECTORY",
+        "SINGULARITY_TARGET_DIR",
+    ];
     let problem = |message: String, help: String| Some((Severity::Warning, message, help));
     if let Some(rest) = value.strip_prefix("~/") {
         let message = format!("`{upper}` is `{value}`: `~` is not expanded as in a shell");
