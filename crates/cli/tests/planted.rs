@@ -80,6 +80,6 @@ fn the_planted_cause_is_reported_first() {
             }
         }
     }
-    assert!(pools >= 87, "only {pools} pools");
+    assert!(pools >= 88, "only {pools} pools");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

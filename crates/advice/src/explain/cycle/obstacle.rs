@@ -112,6 +112,8 @@ pub(crate) fn of_cycle(
         )
     });
     if found.is_empty() {
+        // It has the turn of the group that it belongs to.
+        found.extend(story.group.as_ref().and_then(|group| unknown_group(group, pool, asked)));
         found.extend(taken.causes(3));
     }
     // A limit is about all slots; other causes are about those that are considered.
@@ -143,11 +145,14 @@ fn of_limit(stopped: Stopped, story: &CycleTrace, pool: &PoolFacts, asked: &JobI
             taken.left == 0 && taken.in_use.is_empty() && taken.won.iter().all(|won| won.submitter == asked.submitter);
         return if has_all { Vec::new() } else { vec![share(story, asked, lightest)] };
     };
-    // A group of another name may have been meant.
+    unknown_group(group, pool, asked).into_iter().chain([group_quota(group, lightest)]).collect()
+}
+
+/// The sentence on a job that belongs to a group because the one that it names does not exist: another may have been meant.
+fn unknown_group(group: &GroupStatus, pool: &PoolFacts, asked: &JobInCycle<'_>) -> Option<Cause> {
     let unknown = UnknownGroup::of(pool, &asked.asker.ad);
     let unknown = unknown.filter(|one| one.similar.is_some() || group.group == ROOT);
-    let unknown = unknown.map(|unknown| unknown.cause(&group.group));
-    unknown.into_iter().chain([group_quota(group, lightest)]).collect()
+    unknown.map(|unknown| unknown.cause(&group.group))
 }
 
 /// The lightest slot that a job could have got: of the unclaimed ones, if there are any.
