@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 
 use super::attribute_lines::tags;
 use super::attributes::{is_known, only_in};
-use super::comparison::assigned;
+use super::compared_values::assigned;
 use super::expression::{LintContext, Role, is_unit, parsed, unparsed};
 use super::knobs::{SLOT_VALUE, job_role};
 use super::rules::{published, unquoted_text};

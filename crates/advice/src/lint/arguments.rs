@@ -2,7 +2,7 @@
 //! type, and versions that are not versions.
 
 use super::attributes::{Kind, fact, is_known};
-use super::comparison::list;
+use super::compared_values::list;
 use super::expression::{LintContext, written};
 use classmate::internal::analysis::evaluate::OPEN;
 use classmate::internal::pcre::{self, Options};

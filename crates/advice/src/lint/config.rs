@@ -1,15 +1,19 @@
-//! Configurations: what [`classmate_config::internal::config::check`] finds, the expressions of policies, and knobs
-//! that one file sets twice. One file: these rules report through one linter.
+//! Configurations: what [`classmate_config::internal::config::check`] finds, and the rules about expressions, lists and pairs of
+//! variables, which report through one linter.
+//!
+//! In: a configuration. Out: the findings, in the order of the files.
 
 mod branches;
+mod judgement;
 mod macros;
 mod members;
 mod numbers;
 mod policies;
+mod statements;
 #[cfg(test)]
 mod tests;
 
-use std::cell::{Cell, LazyCell, OnceCell};
+use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::rc::Rc;
@@ -17,18 +21,17 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
+use self::judgement::{effect, unseen};
 use self::members::LISTS;
-use self::policies::{own_load, sleep_states};
 use super::ads::needed;
-use super::attributes::{OF_GROUP, is_known, is_of_jobs, misspelled_own};
-use super::comparison::assigned as assigned_value;
-use super::expression::{LintContext, Role, lint as lint_expression, quoted, written};
-use super::knobs::{SLOT_WEIGHT, advertised, bare, copied, of_transforms, role, sees_one_ad};
+use super::attributes::{is_known, misspelled_own};
+use super::compared_values::assigned as assigned_value;
+use super::expression::{LintContext, Role, quoted, written};
+use super::knobs::{advertised, bare, copied, of_transforms, role};
+use super::open_macros::{lint_with_macros, without_macros};
 use super::placing::SourceMap;
 use super::rules::{published, unquoted_text};
 use super::schema::AdSchema;
-use super::scope::Seen;
-use super::submit::{is_amount, lint_with_macros, unlikely_request, without_macros};
 use super::transforms::{self, TransformPart};
 use super::versions::{LintVersions, changed_text, read_elsewhere};
 use super::{
@@ -36,22 +39,15 @@ use super::{
     shifted_fix, template_order, unknowns, user_maps,
 };
 use crate::versions::configuration::{attributes, compared_as, is_divided, referred_to};
-use classmate::internal::analysis::evaluate::{Analysis, unknown};
-use classmate::internal::analysis::values::kind;
 use classmate::internal::diagnostic::{Excerpt, Fix};
-use classmate::internal::syntax::expr::{Expr, Node};
-use classmate::internal::syntax::literal::Literal;
+use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
-use classmate::internal::syntax::view::RefScope;
 use classmate::{ClassAd, Diagnostic, Name, ParseOptions, Span};
-use classmate_config::internal::config::check::{check, has_root, is_variable, lists_groups};
+use classmate_config::internal::config::check::check;
 use classmate_config::internal::config::expand::ExpandError;
-use classmate_config::internal::config::facts::{UNKNOWN, Undefined};
-use classmate_config::internal::config::history::{Assigned, assigned};
 use classmate_config::internal::config::knob;
 use classmate_config::{Config, ConfigError, Definition, Location, Source};
-use classmate_pool::internal::quota::{GroupTree, QuotaSettings};
 
 /// Bytes of expanded values that are looked at, as [`check`] does, which says so.
 const MAX_WORK: usize = 64 << 20;
@@ -105,73 +101,6 @@ pub fn lint_beside(config: &Config, schema: Option<&AdSchema>) -> Vec<Diagnostic
         (file.unwrap_or(usize::MAX), place.line, place.column)
     });
     alarms
-}
-
-/// Returns true for expressions (upper case) whose value is a number.
-fn is_number(upper: &str) -> bool {
-    const NUMBERS: [&str; 7] = [
-        "SLOT_WEIGHT",
-        "RANK",
-        "GROUP_SORT_EXPR",
-        "JOB_RENICE_INCREMENT",
-        "MAXJOBRETIREMENTTIME",
-        "MACHINEMAXVACATETIME",
-        "SCHEDD_SLOT_WEIGHT",
-    ];
-    NUMBERS.contains(&upper) || upper.ends_with("_RANK") || upper.ends_with("_SUBCODE")
-}
-
-/// Returns true for expressions (upper case) whose value is a string.
-fn is_text(upper: &str) -> bool {
-    matches!(upper, "HIBERNATE" | "WANT_HOLD_REASON" | "SINGULARITY_IMAGE_EXPR") || upper.ends_with("_REASON")
-}
-
-/// The finding about a default request without a unit that is too small for any job.
-fn small_request(name: &[u8], text: &[u8]) -> Option<Diagnostic> {
-    let (command, unit) = match name.to_ascii_uppercase().as_slice() {
-        b"JOB_DEFAULT_REQUESTMEMORY" => ("request_memory", "MiB"),
-        b"JOB_DEFAULT_REQUESTDISK" => ("request_disk", "KiB"),
-        _ => return None,
-    };
-    let text = String::from_utf8_lossy(text.trim_ascii()).into_owned();
-    let looks = unlikely_request(command, unit, text.parse().ok()?)?;
-    let message = format!("`{}` is in {unit}, and the number is probably {looks}", shown_name(name));
-    let found = Diagnostic::warning(message, Span::new(0, text.len())).code("odd-unit");
-    Some(found.help(format!("write a unit, as in `{text}GB`")))
-}
-
-/// Tests whether a value is a default request with a unit, which is read as `request_memory` is.
-fn is_default_request(name: &[u8], text: &[u8]) -> bool {
-    let requests = ["JOB_DEFAULT_REQUESTMEMORY", "JOB_DEFAULT_REQUESTDISK"];
-    let is_request = requests.iter().any(|request| name.eq_ignore_ascii_case(request.as_bytes()));
-    is_request && is_amount(&String::from_utf8_lossy(text.trim_ascii()))
-}
-
-/// The finding about a condition as the value of a knob that is a string.
-fn truth_for_text(name: &[u8], expr: &Expr, text: &[u8]) -> Option<Diagnostic> {
-    let shown = String::from_utf8_lossy(bare(name));
-    let values = Analysis::new(expr.tree(), &unknown).values(expr.root());
-    let is_number = values.ints.is_some() || values.reals.is_some();
-    let is_truth = !values.has_text() && !is_number && values.has(kind::TRUE | kind::FALSE);
-    let span = Span::new(0, text.trim_ascii_end().len());
-    let message = || format!("`{shown}` is a string, and this is never one");
-    is_truth.then(|| Diagnostic::warning(message(), span).code("type-clash"))
-}
-
-/// The finding about a string as the value of a knob that is a number.
-fn text_for_number(name: &[u8], expr: &Expr, text: &[u8]) -> Option<Diagnostic> {
-    let values = Analysis::new(expr.tree(), &unknown).values(expr.root());
-    let is_number = values.ints.is_some() || values.reals.is_some() || values.has(kind::TRUE | kind::FALSE);
-    if !matches!(expr.node(), Node::Literal(Literal::Str(_))) && (!values.has_text() || is_number) {
-        return None;
-    }
-    // As `GetSlotWeight` in HTCondor's `Accountant.cpp`.
-    let is_weight = bare(name).eq_ignore_ascii_case(SLOT_WEIGHT.as_bytes());
-    let counts = if is_weight { "each slot has the weight 1" } else { "it counts as 0" };
-    let span = Span::new(0, text.trim_ascii_end().len());
-    let found = Diagnostic::warning(format!("a string is not a number, so {counts}"), span);
-    let is_literal = matches!(expr.node(), Node::Literal(_));
-    Some(found.help(if is_literal { "remove the quotes" } else { "write numbers" }).code("type-clash"))
 }
 
 /// The attribute that a variable such as `JOB_DEFAULT_RequestCpus` sets.
@@ -554,179 +483,6 @@ impl<'c> Linter<'c> {
         })
     }
 
-    /// Checks an expression at an offset of a value.
-    fn judge(&mut self, definition: &Definition<'_>, (text, map, offset): (&[u8], &SourceMap<'_>, usize), role: Role) {
-        let name = definition.name;
-        if text.trim_ascii().is_empty() || is_default_request(bare(name), text) {
-            if let Some(found) = small_request(bare(name), text) {
-                self.found(name, map, (text, offset), found);
-            }
-            return;
-        }
-        let open = unknowns::marked(text);
-        let text = open.as_deref().unwrap_or(text);
-        let made = map.made();
-        let gets = |name: Name| match role.mine {
-            Seen::Job => self.jobs_get(name),
-            Seen::Slot => self.slots_have(name),
-            _ => role.looks_at_jobs && self.slots_have(name),
-        };
-        let defined = |name: Name| unknowns::is_fact(name) || gets(name);
-        let unknown_word = |word: Name| self.is_unknown_word(word);
-        let beside = || self.beside(definition);
-        let context = LintContext {
-            beside: &beside,
-            defined: &defined,
-            schema: self.schema,
-            unknown_word: Some(&unknown_word),
-            made: &made,
-            is_macro: self.is_macro(name),
-            versions: &self.versions,
-            attribute: attribute_of(bare(name)),
-            ..LintContext::of(text, Quoting::Old, role)
-        };
-        let own = compared_as(self.config, &self.advertised, name, text).filter(|own| !own.folded().is_empty());
-        let expr = parse_expr(text, &self.options()).ok();
-        let mut ad = ClassAd::new();
-        if let (Some(own), Some(expr)) = (own, &expr) {
-            ad.insert_expr(own, expr);
-        }
-        let context = LintContext { own: own.map(|own| (own, &ad)), ..context };
-        let (mut found, whole) = (lint_expression(&context), Span::new(0, text.trim_ascii_end().len()));
-        if let Some(expr) = &expr {
-            found.extend(self.of_references(name, expr, text, role));
-            found.extend(own.and_then(|own| self.circle(own, expr)));
-        }
-        if let Some(attribute) = context.attribute
-            && let Some(Node::Literal(literal)) = expr.as_ref().map(Expr::node)
-        {
-            found.extend(assigned_value(attribute, literal, &written(text, whole), whole));
-        }
-        if bare(name).eq_ignore_ascii_case(b"HIBERNATE") {
-            sleep_states(text, &self.options(), &mut found);
-        }
-        let upper = String::from_utf8_lossy(bare(name)).to_ascii_uppercase();
-        if is_number(&upper) {
-            found.extend(expr.as_ref().and_then(|expr| text_for_number(name, expr, text)));
-            if found.is_empty() {
-                found.extend(self.no_number(text));
-            }
-        }
-        // A condition that is a word of which nothing is known: `KILL = never`.
-        let may_exist = |word: Name| !self.is_unknown_word(word) || self.may_exist(word);
-        if role.condition && found.is_empty() {
-            let condition = |mut one: Diagnostic| {
-                one.fix = None;
-                one.help("write `true`, `false` or a comparison")
-            };
-            found.extend(published(text, &self.options(), &may_exist).into_iter().map(condition));
-        }
-        if is_text(&upper) {
-            if found.is_empty() {
-                found.extend(published(text, &self.options(), &|word| self.may_exist(word)));
-            }
-            found.extend(expr.as_ref().and_then(|expr| truth_for_text(name, expr, text)));
-        }
-        let foreign = map.foreign(&|place| self.is_foreign(definition.raw.get(place).unwrap_or_default()));
-        let is_foreign = |span: Span| {
-            let range = span.range();
-            foreign.iter().any(|part| part.start <= range.start && range.end <= part.end)
-        };
-        // Who wrote neither of two clauses can leave out neither. A template uses its arguments as it likes.
-        found.retain(|found| {
-            let other = found.related.as_ref().map(|label| label.span);
-            let both = is_foreign(found.span) && other.is_some_and(is_foreign);
-            found.code != "duplicate-clause" || !(both || definition.template.is_some())
-        });
-        if sees_one_ad(&upper) {
-            let known: Vec<Span> =
-                found.iter().filter(|one| one.code == "unseen-attribute").map(|one| one.span).collect();
-            let more = unseen(&upper, text, &self.options(), &|name| self.slots_have(name));
-            found.extend(more.into_iter().filter(|one| !known.contains(&one.span)));
-        }
-        if open.is_some() {
-            unknowns::retain(text, self.versions.read, &unknowns::is_fact, &mut found);
-        }
-        if found.iter().any(|found| matches!(found.code, "syntax" | "size-suffix"))
-            && self.is_open(definition, map.text, role)
-        {
-            return;
-        }
-        for found in found {
-            self.found(name, map, (text, offset), found);
-        }
-    }
-
-    /// The findings about what an expression refers to.
-    fn of_references(&self, name: &[u8], expr: &Expr, text: &[u8], role: Role) -> Vec<Diagnostic> {
-        let mut found: Vec<Diagnostic> = Vec::new();
-        found.extend(self.own_types(expr));
-        found.extend(self.other_slots(expr, role, text));
-        found.extend(own_load(bare(name), expr, text));
-        found.extend(self.unpublished(expr, role, text));
-        found.extend(self.bare_macros(expr, role, text));
-        found.extend(self.group_alone(name, expr, text));
-        found
-    }
-
-    /// Tests whether other files may define what makes a text an expression; the rest of it is checked then.
-    fn is_open(&mut self, definition: &Definition<'_>, statement: &[u8], role: Role) -> bool {
-        let is_open = self.undefined(definition.name, definition) || self.is_left_open(definition.name, statement);
-        if is_open {
-            self.judge_open(definition, role);
-        }
-        is_open
-    }
-
-    /// Checks an expression in which macros that nothing defines are values of which nothing is known.
-    fn judge_open(&mut self, definition: &Definition<'_>, role: Role) {
-        let mut undefined = self.config.undefined(definition);
-        undefined.sort_by_key(|one| std::cmp::Reverse(one.at.0));
-        let is_here = |one: &Undefined<'_>| one.within == *definition && !one.name.contains(&b'.');
-        if undefined.is_empty() || !undefined.iter().all(is_here) {
-            return;
-        }
-        // Each reference to a name: the first one is noted.
-        let references: BTreeMap<&[u8], &[u8]> =
-            undefined.iter().map(|one| (&definition.raw[one.at.0..one.at.0 + one.at.1], one.name.as_slice())).collect();
-        let lengths: BTreeSet<usize> = references.keys().map(|reference| reference.len()).collect();
-        let (mut raw, mut at) = (Vec::with_capacity(definition.raw.len()), 0);
-        for dollar in memchr::memchr_iter(b'$', definition.raw) {
-            let rest = &definition.raw[dollar..];
-            let known = lengths.iter().filter_map(|length| rest.get(..*length));
-            let mut known = known.filter_map(|text| references.get_key_value(text));
-            let Some((reference, name)) = known.next() else { continue };
-            if dollar >= at {
-                raw.extend_from_slice(&definition.raw[at..dollar]);
-                raw.extend_from_slice(UNKNOWN.as_bytes());
-                raw.extend_from_slice(name);
-                at = dollar + reference.len();
-            }
-        }
-        raw.extend_from_slice(&definition.raw[at..]);
-        let opened = Definition { raw: &raw, value: None, verbatim: false, ..*definition };
-        let Ok(text) = self.config.expansion(definition.name, &raw) else { return };
-        let source = definition.place.and_then(|place| self.sources.get(&*place.file));
-        let map = SourceMap::new(self.config, source, &opened, &text);
-        self.judge(&opened, (&text, &map, 0), role);
-    }
-
-    /// Tests whether a statement refers to the earlier value of its variable, which is empty here: of a part of a configuration,
-    /// another file may have set it.
-    fn is_left_open(&self, name: &[u8], statement: &[u8]) -> bool {
-        let own = [b"$(", name.to_ascii_uppercase().as_slice()].concat();
-        let is_empty = self.config.built_in(bare(name)).is_none_or(|value| value.raw.trim_ascii().is_empty());
-        is_empty && !has_root(self.config) && memchr::memmem::find(&statement.to_ascii_uppercase(), &own).is_some()
-    }
-
-    /// Returns true if a reference refers to a default, or to the text of a template.
-    fn is_foreign(&self, reference: &[u8]) -> bool {
-        let Some(rest) = reference.strip_prefix(b"$(") else { return false };
-        let end = rest.iter().position(|byte| matches!(byte, b':' | b')')).unwrap_or(rest.len());
-        let definition = self.config.definition(rest[..end].trim_ascii());
-        definition.is_some_and(|definition| definition.place.is_none() || definition.template.is_some())
-    }
-
     /// Adds a diagnostic of an expression, at the place in the file that the expression comes from: for a part that
     /// came from a macro, the reference to it.
     fn found(&mut self, name: &[u8], map: &SourceMap<'_>, (text, offset): (&[u8], usize), mut found: Diagnostic) {
@@ -786,156 +542,4 @@ impl<'c> Linter<'c> {
         let mut lines = text.split(|byte| *byte == b'\n').skip(1);
         lines.any(|line| line.trim_ascii_start().starts_with(b"#"))
     }
-
-    /// Adds the warnings of the quota division.
-    fn quotas(&mut self) {
-        if !lists_groups(self.config) {
-            return;
-        }
-        let tree = GroupTree::new(&QuotaSettings::readable(self.config));
-        // What names are wrong was said already.
-        let is_name = |alarm: &&Diagnostic| {
-            matches!(alarm.code, "undeclared-group" | "obsolete-knob" | "unseen-attribute" | "unknown-knob")
-        };
-        let place = |alarm: &Diagnostic| (alarm.range().0.line, Arc::<str>::from(alarm.file()));
-        let known: BTreeSet<(u64, Arc<str>)> = self.alarms.iter().filter(is_name).map(place).collect();
-        for warning in tree.warnings() {
-            if known.contains(&(u64::from(warning.line()), Arc::from(warning.file()))) {
-                continue;
-            }
-            self.report(warning.clone(), None);
-        }
-    }
-
-    /// Knobs that one file sets twice, the second time without regard to the first.
-    fn redefined(&mut self) {
-        let config = self.config;
-        for source in config.sources() {
-            let mut last: BTreeMap<Vec<u8>, Assigned> = BTreeMap::new();
-            let statements = LazyCell::new(|| statements(&source.text));
-            for one in assigned(source) {
-                let upper = one.name.to_ascii_uppercase();
-                self.not_continued(&one);
-                let own = [b"$(", upper.as_slice()].concat();
-                let refers = memchr::memmem::find(&one.value.to_ascii_uppercase(), &own).is_some();
-                if one.conditional || !one.replaces || refers {
-                    last.remove(&upper);
-                    continue;
-                }
-                let (line, value) = (one.place.line, one.value.clone());
-                let Some(first) = last.insert(upper.clone(), one).filter(|first| first.value != value) else {
-                    continue;
-                };
-                // A statement in between may have used a macro of the file's own.
-                let known = bare(&upper);
-                let is_knob = is_variable(known) || role(known).is_some() || config.built_in(known).is_some();
-                if !is_knob && memchr::memmem::find(&statements, &upper).is_some() {
-                    continue;
-                }
-                let name = String::from_utf8_lossy(&first.name).into_owned();
-                let message = format!("`{name}` is set again on line {line}, so this value has no effect");
-                let warning = Diagnostic::warning_at(message, first.place)
-                    .width(first.name.len())
-                    .help("remove one of them; `+=` appends to a value, `$(NAME)` refers to the earlier value");
-                self.report(warning.code("redefined-knob"), Some(name));
-            }
-        }
-    }
-
-    /// A setting on an indented line right behind one that ends with a comma: the list is probably meant to go on.
-    fn not_continued(&mut self, one: &Assigned) {
-        let Some(number) = one.place.line.checked_sub(1).filter(|number| *number > 0) else { return };
-        let above = Location { line: number, column: 1, ..one.place.clone() };
-        let indent = |line: &[u8]| line.len() - line.trim_ascii_start().len();
-        let (Some((line, _)), Some((before, _))) = (self.line(&one.place), self.line(&above)) else { return };
-        let is_list = before.trim_ascii_end().ends_with(b",") && before.contains(&b'=') && indent(before) == 0;
-        if !is_list || indent(line) == 0 || before.starts_with(b"#") {
-            return;
-        }
-        let name = shown_name(&one.name);
-        let message = format!("`{name}` is a setting of its own: the line before it has no `\\` at its end");
-        let at = Location { column: indent(line) as u32 + 1, ..one.place.clone() };
-        let found = Diagnostic::warning_at(message, Some(at)).width(one.name.len());
-        let help = "end the line before it with `\\`, or without the comma";
-        self.report(found.help(help).code("odd-line"), Some(name));
-    }
-
-    /// Transforms and routes in the form of an ad, and other settings of routes that are no longer read.
-    fn old_transforms(&mut self) {
-        const ROUTES: [&str; 4] =
-            ["JOB_ROUTER_ENTRIES", "JOB_ROUTER_ENTRIES_FILE", "JOB_ROUTER_ENTRIES_CMD", "JOB_ROUTER_DEFAULTS"];
-        const HELP: &str = "write one command per line, `SET Attribute expression`, between `@=end` and `@end`";
-        let config = self.config;
-        for definition in config.definitions() {
-            let known = bare(definition.name);
-            let is_old = ROUTES.iter().any(|old| old.as_bytes().eq_ignore_ascii_case(known));
-            let is_ad = knob::is_transform(known) && definition.raw.trim_ascii_start().starts_with(b"[");
-            let shown = String::from_utf8_lossy(definition.name).into_owned();
-            let (message, help) = if is_ad {
-                (format!("`{shown}` uses the old ad format, which is ignored"), HELP)
-            } else if is_old && !definition.raw.trim_ascii().is_empty() {
-                let help = "define each route as `JOB_ROUTER_ROUTE_<name>` and list it in `JOB_ROUTER_ROUTE_NAMES`";
-                (format!("`{shown}` is the old format of routes, which is ignored"), help)
-            } else {
-                continue;
-            };
-            let warning = definition.name_warning(message).help(help);
-            self.report(warning.code("obsolete-knob"), Some(shown));
-        }
-    }
-}
-
-/// The lines of a text with `if`, `include` and `use`, in upper case.
-fn statements(text: &[u8]) -> Vec<u8> {
-    const WORDS: [&[u8]; 5] = [b"IF", b"ELIF", b"INCLUDE", b"USE", b"@"];
-    let begins =
-        |line: &[u8], word: &[u8]| line.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
-    let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_start);
-    let lines: Vec<&[u8]> = lines.filter(|line| WORDS.iter().any(|word| begins(line, word))).collect();
-    lines.join(&b'\n').to_ascii_uppercase()
-}
-
-/// The effect of a policy that does not parse, where it is known.
-fn effect(name: &[u8]) -> Option<String> {
-    let upper = String::from_utf8_lossy(name).to_ascii_uppercase();
-    if upper.starts_with("SYSTEM_PERIODIC_") {
-        return Some(format!("the schedd ignores `{upper}` silently"));
-    }
-    (upper == "PREEMPTION_REQUIREMENTS").then(|| format!("the negotiator ends with an error at `{upper}`"))
-}
-
-/// Attributes that the expression of a knob cannot see.
-fn unseen(knob: &str, text: &[u8], options: &ParseOptions, slots_have: &dyn Fn(Name) -> bool) -> Vec<Diagnostic> {
-    let Ok(expr) = parse_expr(text, options) else { return Vec::new() };
-    let (tree, mut found) = (expr.tree(), Vec::new());
-    for id in 0..tree.nodes.len() as u32 {
-        let (Some(reference), Some(span)) = (tree.reference(id), tree.span(id)) else { continue };
-        let folded = reference.name.folded();
-        let scope = matches!(folded, b"my" | b"target");
-        if unknowns::is_fact(reference.name) {
-            continue;
-        }
-        let shown = written(text, span);
-        let (message, help) = if knob == SLOT_WEIGHT {
-            let theirs = is_of_jobs(folded) && !slots_have(reference.name);
-            if reference.scope != RefScope::Target && !theirs {
-                continue;
-            }
-            let help = "compute the weight from attributes of the slot: `Cpus`, `Memory`, `GPUs`";
-            (format!("`{shown}` is UNDEFINED: `SLOT_WEIGHT` is evaluated in the slot, without a job"), help)
-        } else if reference.scope == RefScope::Target {
-            (
-                format!("`{shown}` is UNDEFINED: `{knob}` is evaluated in a single ad"),
-                "there is no TARGET ad; write the name without `TARGET.`",
-            )
-        } else if knob == "GROUP_SORT_EXPR" && !scope && !OF_GROUP.iter().any(|known| known.as_bytes() == folded) {
-            let help =
-                "groups have `AccountingGroup`, `GroupQuota`, `GroupResourcesInUse` and `GroupResourcesAllocated`";
-            (format!("`{shown}` is UNDEFINED: `GROUP_SORT_EXPR` is evaluated in a group, without jobs or slots"), help)
-        } else {
-            continue;
-        };
-        found.push(Diagnostic::warning(message, span).help(help).code("unseen-attribute"));
-    }
-    found
 }

@@ -16,8 +16,8 @@ use super::{VersionAds, VersionText, compare_alone, compare_own, suggest_for_mac
 use crate::lint::LineIndex;
 use crate::lint::expression::Role;
 use crate::lint::knobs;
+use crate::lint::open_macros::without_macros;
 use crate::lint::placing::SourceMap;
-use crate::lint::submit::without_macros;
 use crate::lint::transforms::{self, TransformPart};
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;

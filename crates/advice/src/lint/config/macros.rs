@@ -8,7 +8,7 @@ use crate::lint::attributes::{is_of_jobs, misspelled_own};
 use crate::lint::knobs::{bare, is_expression};
 use crate::lint::near_names::NearNames;
 use crate::lint::submit_macros::has_computed_name;
-use crate::lint::submit_odd::{misspelled_call, odd_function};
+use crate::lint::submit_notations::{misspelled_call, odd_function};
 use crate::submit::queue::number;
 use classmate::Diagnostic;
 use classmate::internal::builtin::near;

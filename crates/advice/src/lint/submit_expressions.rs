@@ -1,0 +1,330 @@
+//! Values of submit commands that are expressions, beside what all expressions have (times, ranks, properties of GPUs), and the
+//! names that a file defines for them.
+//!
+//! In: the value of a command, and what the file defines. Out: the finding about it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::attributes::{is_known, only_in};
+use super::compared_values::wrong_size;
+use super::expression::Role;
+use super::knobs::{MATCH, ON_ACCESS_POINT};
+use super::rules::published;
+use super::submit_requests::{is_amount, number_expected};
+use super::units::meant_amount;
+use super::versions::LintVersions;
+use crate::submit::statements::{queue_arguments, statements};
+use classmate::internal::syntax::expr::Node;
+use classmate::internal::syntax::literal::Literal;
+use classmate::internal::syntax::parse::parse_expr;
+use classmate::internal::syntax::token::Quoting;
+use classmate::internal::syntax::view::{RefScope, Reference};
+use classmate::{ClassAd, Diagnostic, Expr, Name, ParseOptions, Span};
+use classmate_config::internal::config::check::seconds_of_days;
+
+/// The names that a submit file defines, upper case.
+#[derive(Default)]
+pub(super) struct Own {
+    /// Attributes it gives its jobs.
+    pub(super) attributes: BTreeSet<Vec<u8>>,
+    /// Their values, as far as they are known.
+    pub(super) ad: ClassAd,
+    /// The values of those that have one value.
+    pub(super) types: ClassAd,
+    /// The comment at the beginning of the file.
+    pub(super) header: String,
+    /// True if the jobs run on the access point.
+    pub(super) is_local: bool,
+    /// Macros that something refers to, or that `queue` sets.
+    pub(super) macros: BTreeSet<Vec<u8>>,
+    /// The one value, with a unit, of each macro that has such: names in lower case.
+    pub(super) sizes: BTreeMap<String, String>,
+    /// The comments right above statements, by the offsets of these.
+    pub(super) comments: BTreeMap<usize, String>,
+    /// The values of commands that give a reason: names in lower case.
+    pub(super) reasons: BTreeMap<String, String>,
+    /// The versions in which expressions are read and compared.
+    pub(super) versions: LintVersions,
+}
+
+impl Own {
+    pub(super) fn of(text: &[u8]) -> Self {
+        let mut own = Own::default();
+        let (mut comment, mut is_header) = (String::new(), true);
+        for (_, start, line) in statements(text).0 {
+            let line = line.trim_ascii();
+            if line.starts_with(b"#") {
+                comment.push_str(&String::from_utf8_lossy(line));
+                comment.push(' ');
+            } else if !comment.is_empty() {
+                if is_header {
+                    own.header.clone_from(&comment);
+                }
+                own.comments.insert(start, std::mem::take(&mut comment));
+            }
+            is_header &= line.starts_with(b"#");
+            let name = line[..memchr::memchr(b'=', line).unwrap_or(0)].trim_ascii().to_ascii_uppercase();
+            if let Some(name) = name.as_slice().strip_prefix(b"+").or_else(|| name.strip_prefix(b"MY.")) {
+                let is_first = own.attributes.insert(name.to_vec());
+                let value = &line[memchr::memchr(b'=', line).map_or(line.len(), |at| at + 1)..];
+                if let Ok(expr) = parse_expr(value.trim_ascii(), &own.options()) {
+                    own.ad.insert_expr(Name::new(name), &expr);
+                    if is_first {
+                        own.types.insert_expr(Name::new(name), &expr);
+                    } else {
+                        own.types.remove(Name::new(name));
+                    }
+                }
+            }
+            let value = line[(memchr::memchr(b'=', line).map_or(0, |at| at + 1))..].trim_ascii();
+            let value = String::from_utf8_lossy(value).into_owned();
+            let lower = String::from_utf8_lossy(&name).to_ascii_lowercase();
+            if matches!(lower.as_str(), "universe" | "jobuniverse") {
+                own.is_local = matches!(value.to_ascii_lowercase().as_str(), "local" | "scheduler" | "7" | "12");
+            }
+            if lower.ends_with("_reason") {
+                own.reasons.insert(lower.clone(), value.clone());
+            }
+            let has_unit = is_amount(&value) && !value.ends_with(|sign: char| sign.is_ascii_digit() || sign == '.');
+            // Of a name with several values, none is known.
+            let known = if has_unit && !own.sizes.contains_key(&lower) { value } else { String::new() };
+            if has_unit || own.sizes.contains_key(&lower) {
+                own.sizes.insert(lower, known);
+            }
+            let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+            for at in memchr::memchr_iter(b'(', line) {
+                let rest = &line[at + 1..];
+                own.macros.insert(rest[..rest.iter().take_while(|byte| is_word(byte)).count()].to_ascii_uppercase());
+            }
+            // Names without a sign of their own: `queue name from …`, `if defined name`, `$CHOICE(Process, names)`.
+            let first = line.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+            let tests = [b"if".as_slice(), b"elif"].iter().any(|word| line[..first].eq_ignore_ascii_case(word));
+            let names = if queue_arguments(line).is_some() || tests { Some(line) } else { called(line) };
+            if let Some(names) = names {
+                own.macros.extend(names.split(|byte| !is_word(byte)).map(<[u8]>::to_ascii_uppercase));
+            }
+        }
+        own
+    }
+
+    /// The comment above the statement at an offset, and the reason of a command (lower case).
+    pub(super) fn beside(&self, start: usize, name: &str) -> String {
+        let reason = self.reasons.get(&format!("{name}_reason")).map_or("", String::as_str);
+        format!("{}{reason}", self.comments.get(&start).map_or("", String::as_str))
+    }
+
+    /// The finding about a number of seconds of which a comment says another amount. The comment at the beginning of the file
+    /// counts if it has the same number.
+    pub(super) fn said_otherwise(&self, start: usize, name: &str, number: &str) -> Option<Diagnostic> {
+        let mut of_file = self.header.split(|sign: char| !(sign.is_ascii_digit() || sign == '.'));
+        said_otherwise(name, number, &self.beside(start, name))
+            .or_else(|| said_otherwise(name, number, &self.header).filter(|_| of_file.any(|word| word == number)))
+    }
+
+    /// The role of `requirements`.
+    pub(super) fn requirements(&self) -> Role {
+        if self.is_local { ON_ACCESS_POINT } else { MATCH }
+    }
+
+    /// The reading of values, with places.
+    pub(super) fn options(&self) -> ParseOptions {
+        let semantics = self.versions.read;
+        ParseOptions { quoting: Quoting::Old, semantics, places: true, ..ParseOptions::default() }
+    }
+
+    /// The finding about a value that is a word of which nothing is known.
+    pub(super) fn unknown_value(&self, text: &[u8]) -> Option<Diagnostic> {
+        let own = |word: Name| self.attributes.contains(&word.folded().to_ascii_uppercase());
+        let no_macro = memchr::memchr(b'$', text).is_none();
+        no_macro.then(|| published(text, &self.options(), &|word| is_known(word.folded()) || own(word)))?
+    }
+
+    /// Returns true if a word is probably not an attribute. Custom attributes of slots mostly have capitals.
+    pub(super) fn is_unknown_word(&self, word: Name) -> bool {
+        let capital = word.display().bytes().any(|byte| byte.is_ascii_uppercase());
+        !(capital || is_known(word.folded()) || self.attributes.contains(&word.folded().to_ascii_uppercase()))
+    }
+}
+
+/// A line from the first function on that it calls, `$NAME(arguments)`: a part of these may be the name of a macro.
+pub(super) fn called(line: &[u8]) -> Option<&[u8]> {
+    let rests = memchr::memchr_iter(b'$', line).map(|dollar| &line[dollar + 1..]);
+    let mut calls = rests.filter(|rest| {
+        let name = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+        name > 0 && rest.get(name) == Some(&b'(')
+    });
+    calls.next()
+}
+
+/// The findings about the properties of a GPU, which have no prefix: `Capability`, not `CUDACapability`.
+pub(super) fn of_gpus(text: &[u8], options: &ParseOptions) -> Vec<Diagnostic> {
+    const SHORT: [(&str, &str); 7] = [
+        ("globalmemory", "GlobalMemoryMb"),
+        ("globalmemorymib", "GlobalMemoryMb"),
+        ("memory", "GlobalMemoryMb"),
+        ("memorymb", "GlobalMemoryMb"),
+        ("name", "DeviceName"),
+        ("devicememory", "GlobalMemoryMb"),
+        ("computecapability", "Capability"),
+    ];
+    let Ok(expr) = parse_expr(text, options) else { return Vec::new() };
+    let tree = expr.tree();
+    let finding = |id| {
+        if let Some(reference) = tree.reference(id) {
+            let name = reference.name.display().into_owned();
+            let lower = name.to_ascii_lowercase();
+            if let Some((_, meant)) = SHORT.iter().find(|(short, _)| *short == lower) {
+                let message = format!("`{name}` is not a property of a GPU");
+                let found = Diagnostic::warning(message, tree.span(id)?).help(format!("write `{meant}`"));
+                return Some(found.code("unseen-attribute"));
+            }
+            let property = ["cuda", "gpus_"]
+                .iter()
+                .find_map(|prefix| Some(&name[lower.strip_prefix(prefix).map(|_| prefix.len())?..]))?;
+            let message = format!("`{name}` is not a property of a GPU: the properties have no prefix");
+            return Some(
+                Diagnostic::warning(message, tree.span(id)?)
+                    .help(format!("write `{property}`"))
+                    .code("unseen-attribute"),
+            );
+        }
+        let Node::Binary(op, left, right) = *tree.node(id) else { return None };
+        let name = tree.reference(tree.bare(left)).filter(|_| matches!(op.precedence(), 6 | 7))?.name;
+        let span = tree.span(id)?;
+        if let Node::Attr(word) = tree.node(tree.bare(right))
+            && matches!(name.folded(), b"devicename" | b"deviceuuid")
+        {
+            let message = format!("`{word}` without quotes is an attribute, which a GPU does not have");
+            let help = format!("write `{name} {} \"{word}\"`", op.symbol());
+            return Some(Diagnostic::warning(message, span).help(help).code("unquoted-word"));
+        }
+        match (name.folded(), tree.node(tree.bare(right))) {
+            (
+                b"capability"
+                | b"globalmemorymb"
+                | b"driverversion"
+                | b"maxsupportedversion"
+                | b"computeunits"
+                | b"clockmhz",
+                Node::Literal(Literal::Str(text)),
+            ) => {
+                let message = format!("`{name}` is a number: its comparison with a string is ERROR");
+                let help = format!("write `{name} {} {}`", op.symbol(), String::from_utf8_lossy(text));
+                Some(Diagnostic::warning(message, span).help(help).code("type-clash"))
+            }
+            (b"globalmemorymb", Node::Literal(Literal::Int(number))) => {
+                let looks = wrong_size("MiB", *number as f64)?;
+                let message = format!("`{name}` is in MiB, and the number is probably {looks}");
+                Some(Diagnostic::warning(message, span).help(format!("write `{number} * 1024`")).code("odd-unit"))
+            }
+            _ => None,
+        }
+    };
+    (tree.first_of(expr.root())..=expr.root()).filter_map(finding).collect()
+}
+
+/// `deferral_time = 2026-12-01 08:00`: a date, where a number of seconds is read.
+pub(super) fn date(name: &str, text: &str) -> Option<Diagnostic> {
+    let plain = text.trim_matches('"');
+    let (day, time) = plain.split_once([' ', 'T']).unwrap_or((plain, "00:00"));
+    let digits = |text: &str, length: usize| text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit());
+    let are_digits = |text: &str, sign: char, lengths: &[usize]| {
+        let parts: Vec<&str> = text.split(sign).collect();
+        parts.len() == lengths.len() && parts.iter().zip(lengths).all(|(part, length)| digits(part, *length))
+    };
+    let time = time.trim_end_matches('Z').trim();
+    let is_time = are_digits(time, ':', &[2, 2]) || are_digits(time, ':', &[2, 2, 2]);
+    if name != "deferral_time" || !are_digits(day, '-', &[4, 2, 2]) || !is_time {
+        return None;
+    }
+    let seconds = if time.len() == 5 { ":00" } else { "" };
+    let message = format!("`{text}` is a date, and `{name}` is a number of seconds since 1970");
+    let help =
+        format!("write `int(absTime(\"{day}T{time}{seconds}Z\"))`, with a zone such as `+01:00` in place of `Z`");
+    Some(Diagnostic::error(message, Span::new(0, text.len())).help(help).code("rejected-submit"))
+}
+
+/// Commands that are numbers of seconds.
+pub(super) const SECONDS: [&str; 8] = [
+    "allowed_execute_duration",
+    "allowed_job_duration",
+    "deferral_window",
+    "job_lease_duration",
+    "job_max_vacate_time",
+    "keep_claim_idle",
+    "max_job_retirement_time",
+    "next_job_start_delay",
+];
+
+/// A number of seconds of which the comment above says another amount.
+pub(super) fn said_otherwise(name: &str, text: &str, comment: &str) -> Option<Diagnostic> {
+    let number = text.parse::<f64>().ok().filter(|_| SECONDS.contains(&name))?;
+    let (amount, product) = meant_amount(comment, number, "seconds")?;
+    let message = format!("`{name}` is in seconds, and the comment says `{}`", amount.shown);
+    let found = Diagnostic::warning(message, Span::new(0, text.len())).code("odd-unit");
+    Some(found.help(format!("write `{product}`")))
+}
+
+/// `allowed_execute_duration = 24 * 60`: minutes of days, where seconds are read.
+pub(super) fn minutes_of_days(name: &str, text: &str) -> Option<Diagnostic> {
+    let meant = seconds_of_days(text).filter(|_| SECONDS.contains(&name))?;
+    let message = format!("`{name}` is in seconds, and `{text}` is a number of minutes");
+    Some(Diagnostic::warning(message, Span::new(0, text.len())).help(format!("write `{meant}`")).code("odd-unit"))
+}
+
+/// `+WantGPULab = "true"`: a string, where the name asks for a boolean.
+pub(super) fn quoted_truth(attribute: &str, expr: &Expr) -> Option<Diagnostic> {
+    const STARTS: [&str; 7] = ["want", "is", "has", "use", "allow", "enable", "require"];
+    let Node::Literal(Literal::Str(text)) = expr.node() else { return None };
+    let text = String::from_utf8_lossy(text).to_ascii_lowercase();
+    let begins = |start: &&str| {
+        let (word, rest) = attribute.split_at_checked(start.len()).unwrap_or_default();
+        word.eq_ignore_ascii_case(start) && rest.starts_with(|next: char| next == '_' || next.is_ascii_uppercase())
+    };
+    let is_truth = matches!(text.as_str(), "true" | "false") && STARTS.iter().any(begins);
+    let span = expr.tree().span(expr.root()).filter(|_| is_truth)?;
+    let message = "this is a string, and not a boolean: a condition that takes it for one is ERROR";
+    Some(Diagnostic::warning(message, span).help(format!("write `{text}` without quotes")).code("type-clash"))
+}
+
+/// The finding about a rank: a string, an attribute of the job, or a word.
+pub(super) fn of_rank(text: &[u8], own: &Own, name: &str) -> Option<Diagnostic> {
+    if text.len() > 1 && text.starts_with(b"\"") && is_literal(text, &own.options()) {
+        let warning = Diagnostic::warning("a string is not a number, so it counts as 0", Span::new(0, text.len()));
+        return Some(warning.help("remove the quotes").code("type-clash"));
+    }
+    let same = same_for_all(text, &own.options());
+    same.or_else(|| own.unknown_value(text).map(|found| number_expected(found, name)))
+}
+
+/// A rank of attributes that the job alone has: it is the same for all slots.
+pub(super) fn same_for_all(text: &[u8], options: &ParseOptions) -> Option<Diagnostic> {
+    let expr = parse_expr(text, options).ok().filter(|_| memchr::memchr(b'$', text).is_none())?;
+    let (tree, root) = (expr.tree(), expr.root());
+    let is_of_job =
+        |reference: &Reference| reference.scope != RefScope::Target && only_in(reference.name.folded()) == Some("job");
+    let mut all = tree.references(root).peekable();
+    let first = all.peek()?.name;
+    let message = format!("`{first}` is an attribute of the job, so this is the same for all slots");
+    let found = Diagnostic::warning(message, Span::new(0, text.len())).code("odd-command");
+    all.all(|reference| is_of_job(&reference))
+        .then(|| found.help("write attributes of slots, such as `Memory` or `KFlops`"))
+}
+
+/// A string as the value of a command that is a number or a condition: `retry_until = "0"`.
+pub(super) fn string_for_number(name: &str, text: &[u8], options: &ParseOptions) -> Option<Diagnostic> {
+    const STRINGS: [&str; 3] = ["buffer_files", "concurrency_limits_expr", "file_remaps"];
+    let is_string = parse_expr(text, options).is_ok_and(|expr| matches!(expr.node(), Node::Literal(Literal::Str(_))));
+    if !is_string || name.ends_with("_reason") || STRINGS.contains(&name) {
+        return None;
+    }
+    let shown = String::from_utf8_lossy(text).into_owned();
+    let message = format!("`{name}` is a number or a condition, and `{shown}` is a string");
+    let found = Diagnostic::warning(message, Span::new(0, text.len())).code("type-clash");
+    Some(found.help(format!("write `{}`", shown.trim_matches('"'))))
+}
+
+/// Returns true for a constant.
+pub(super) fn is_literal(text: &[u8], options: &ParseOptions) -> bool {
+    parse_expr(text, options).is_ok_and(|expr| matches!(expr.node(), Node::Literal(_)))
+}

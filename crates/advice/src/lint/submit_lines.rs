@@ -1,0 +1,124 @@
+//! Lines of a submit file that are not what they look like: comments within values, rows that lack items, commands that a line
+//! before them swallows.
+//!
+//! In: the statements of a file. Out: the findings about their lines.
+
+use std::sync::Arc;
+
+use super::{commands, placed};
+use crate::submit::queue::{ItemKind, ItemList, QueueStatement};
+use crate::submit::statements::{SubmitLine, joined, queue_arguments};
+use classmate::internal::diagnostic::Excerpt;
+use classmate::{Diagnostic, Span};
+use classmate_config::internal::config::BYTE_ORDER_MARK;
+
+/// A byte order mark at the beginning: `condor_submit` takes it for a part of the first name.
+pub(super) fn byte_order_mark(file: &Arc<str>, text: &[u8]) -> Option<Diagnostic> {
+    let rest = text.strip_prefix(BYTE_ORDER_MARK)?;
+    let line = &text[..text.len() - rest.len() + memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
+    let message = "the file starts with a byte order mark, which is not valid in a name";
+    let found = Diagnostic::error(message, Span::new(0, BYTE_ORDER_MARK.len())).code("rejected-submit");
+    let excerpt = Excerpt { text: line.to_vec(), subject: None };
+    Some(placed(found.help("save the file as UTF-8 without the mark"), file, 1, excerpt, None))
+}
+
+/// `#SBATCH --mem=4G`: a comment with options of another batch system.
+pub(super) fn of_other_system(file: &Arc<str>, all: &[SubmitLine<'_>]) -> Option<Diagnostic> {
+    const MARKS: [&[u8]; 4] = [b"#SBATCH -", b"#PBS -", b"#$ -", b"#BSUB -"];
+    let (number, _, line) = all.iter().find(|(.., line)| MARKS.iter().any(|mark| line.starts_with(mark)))?;
+    let shown = String::from_utf8_lossy(line.trim_ascii()).into_owned();
+    let finding = Diagnostic::warning(format!("`{shown}` is a comment"), Span::new(0, shown.len()));
+    let help = "HTCondor has commands for requests, such as `request_memory` and `request_cpus`";
+    let excerpt = Excerpt { text: line.to_vec(), subject: None };
+    Some(placed(finding.help(help).code("odd-command"), file, *number, excerpt, None))
+}
+
+/// A row of items with fewer columns than `queue` has variables: the last ones are empty.
+pub(super) fn short_row(file: &Arc<str>, text: &[u8], all: &[SubmitLine<'_>]) -> Option<Diagnostic> {
+    /// Rows that are looked at.
+    const MAX_ROWS: usize = 10_000;
+    let (number, start, statement) =
+        all.iter().find(|(.., line)| queue_arguments(joined(line).trim_ascii()).is_some())?;
+    let line = joined(statement);
+    let arguments = String::from_utf8_lossy(queue_arguments(line.trim_ascii())?).into_owned();
+    let queue = QueueStatement::parse(&arguments).ok()?;
+    let is_list = queue.kind == ItemKind::Rows && matches!(queue.list, ItemList::Lines(first) if first.is_empty());
+    if !is_list || queue.format.has_header() || queue.names.len() < 2 {
+        return None;
+    }
+    let lines = memchr::memchr_iter(b'\n', statement).count() as u64;
+    let rest = text.get(start + statement.len() + 1..)?;
+    for (at, row) in rest.split(|byte| *byte == b'\n').enumerate().take(MAX_ROWS) {
+        let items = row.trim_ascii();
+        if items.starts_with(b")") {
+            return None;
+        }
+        // A separator of its own, and macros, may hold anything.
+        if items.is_empty() || items.starts_with(b"#") || items.iter().any(|byte| *byte == 0x1F || *byte == b'$') {
+            continue;
+        }
+        let is_separator = |byte: &u8| *byte == b',' || byte.is_ascii_whitespace();
+        let words = items.split(is_separator).filter(|item| !item.is_empty()).count();
+        let columns = items.split(|byte| *byte == b',').count().max(words);
+        let Some(missing) = queue.names.get(columns) else { continue };
+        let shown = String::from_utf8_lossy(items).into_owned();
+        let column = row.len() - row.trim_ascii_start().len();
+        let message = format!("`{shown}` has {columns} of {} columns, so `{missing}` is empty", queue.names.len());
+        let finding = Diagnostic::warning(message, Span::new(column, column + items.len()));
+        let excerpt = Excerpt { text: row.to_vec(), subject: None };
+        let finding = finding.help("write a value for each variable of `queue`").code("odd-command");
+        return Some(placed(finding, file, number + lines + 1 + at as u64, excerpt, None));
+    }
+    None
+}
+
+/// A command on a line that the `\` at the end of the line before it makes a part of another value.
+pub(super) fn swallowed(file: &Arc<str>, statement: &[u8], number: u64) -> Option<Diagnostic> {
+    let mut offset = 0;
+    for (at, line) in statement.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        let text = line.trim_ascii();
+        let equals = memchr::memchr(b'=', text).unwrap_or_default();
+        let name = String::from_utf8_lossy(text[..equals].trim_ascii_end()).to_ascii_lowercase();
+        let compares = text.get(equals + 1).is_none_or(|next| b"=?!".contains(next));
+        let queues = queue_arguments(text).is_some_and(|rest| rest.trim_ascii().iter().all(u8::is_ascii_digit));
+        let is_command = !compares && commands::is_listed(&name);
+        let command = if queues {
+            Some(("queue".to_owned(), text.len()))
+        } else {
+            is_command.then(|| (format!("{name} ="), name.len()))
+        };
+        if let Some((shown, length)) = command.filter(|_| at > 0) {
+            let start = offset + line.len() - line.trim_ascii_start().len();
+            let message = format!("`{shown}` is a part of the value: the line before it ends with `\\`");
+            // The sign is what is too much.
+            let sign = memchr::memrchr(b'\\', &statement[..offset]).unwrap_or(start);
+            let finding = Diagnostic::warning(message, Span::new(sign, sign + 1));
+            let finding = finding.related(Span::new(start, start + length), "a command of its own");
+            let excerpt = Excerpt { text: statement.to_vec(), subject: None };
+            let help = "remove the `\\` at the end of the line before it";
+            return Some(placed(finding.help(help).code("odd-command"), file, number, excerpt, None));
+        }
+        offset += line.len();
+    }
+    None
+}
+
+/// A comment between the lines of a statement that does not end in a backslash: it ends the statement.
+pub(super) fn comment_in_statement(file: &Arc<str>, statement: &[u8], number: u64) -> Option<Diagnostic> {
+    let mut offset = 0;
+    for (at, line) in statement.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        let text = line.trim_ascii();
+        if at > 0 && text.starts_with(b"#") && !text.ends_with(b"\\") {
+            let start = offset + line.len() - line.trim_ascii_start().len();
+            let finding = Diagnostic::error(
+                "a comment inside of a continued value ends it",
+                Span::new(start, start + text.len()),
+            );
+            let help = "end the comment line with `\\`, or move it above the command";
+            let excerpt = Excerpt { text: statement.to_vec(), subject: None };
+            return Some(placed(finding.help(help).code("comment-in-value"), file, number, excerpt, None));
+        }
+        offset += line.len();
+    }
+    None
+}

@@ -1,0 +1,179 @@
+//! `queue` statements that `condor_submit` rejects, or that make other jobs than they seem to.
+//!
+//! In: the arguments of the statement. Out: the fault and its help.
+
+use super::submit_values::is_size_unit;
+use crate::submit::queue::{ItemKind, ItemList, PathKind, QueueStatement, number};
+
+/// The name of a file with the number of the job.
+pub(super) fn numbered(file: &str) -> String {
+    match file.rsplit_once('.').filter(|(front, end)| !front.is_empty() && !end.contains('/')) {
+        Some((front, end)) => format!("{front}.$(Process).{end}"),
+        None => format!("{file}.$(Process)"),
+    }
+}
+
+/// Tests whether the only item is the name of a file that probably holds items.
+pub(super) fn is_list_file(item: &str) -> bool {
+    const ENDS: [&str; 8] = [".txt", ".list", ".lst", ".csv", ".tsv", ".items", ".dat", ".lis"];
+    let lower = item.trim().to_ascii_lowercase();
+    !lower.contains([' ', ',', '\t', '$']) && ENDS.iter().any(|end| lower.len() > end.len() && lower.ends_with(end))
+}
+
+/// The items of a statement, if they are on its line; 1 for others.
+pub(super) fn items(queue: &QueueStatement<'_>) -> usize {
+    let ItemList::Here(text) = &queue.list else { return 1 };
+    if queue.kind != ItemKind::Words || queue.slice.is_some() || text.contains('$') {
+        return 1;
+    }
+    text.split([',', ' ', '\t']).filter(|item| !item.is_empty()).count().max(1)
+}
+
+/// A range of numbers, as other languages write it: `1..10`, `{1..10}`, `range(10)`, and the command `seq 1 10`.
+pub(super) fn is_range(text: &str) -> bool {
+    let text = text.trim();
+    let inner = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')).unwrap_or(text);
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let dots = inner.split_once("..").is_some_and(|(first, last)| is_number(first) && is_number(last));
+    let is_command = text.starts_with("seq ") && !text.ends_with('|');
+    dots || text.starts_with("range(") || is_command
+}
+
+/// The message and the help about a range in place of items.
+pub(super) fn of_range(item: &str) -> Option<(String, String)> {
+    let message = format!("`{item}` is one item: there are no ranges");
+    Some((message, "write `queue N` with `$(Process)`, or the items one by one".to_owned()))
+}
+
+/// The message and the help about items that are probably others than was meant.
+pub(super) fn odd_items(queue: &QueueStatement<'_>) -> Option<(String, String)> {
+    let count = number(queue.count);
+    if let Some(count) = count.filter(|count| *count == 0.0 || count.fract() != 0.0) {
+        let message = format!(
+            "`queue {}` queues {} job{}",
+            queue.count,
+            count.trunc().max(1.0),
+            if count < 2.0 { "" } else { "s" }
+        );
+        return Some((message, "write the number of jobs".to_owned()));
+    }
+    if let Some(found) = odd_text(queue) {
+        return Some(found);
+    }
+    match &queue.list {
+        ItemList::Here(item) if queue.kind == ItemKind::Words && item.trim().starts_with('{') => {
+            let inner = item.trim().trim_matches(['{', '}']);
+            let message = format!("the braces are a part of the items in `{}`", item.trim());
+            (!is_range(item)).then(|| (message, format!("write `in ({inner})`"))).or_else(|| of_range(item))
+        }
+        ItemList::Here(item) if queue.kind == ItemKind::Words && is_range(item) => of_range(item),
+        ItemList::File(file) if is_range(file) => {
+            let message = format!("`from` takes the name of a file, here `{file}`");
+            Some((message, format!("write `from {file} |` for the output of a command")))
+        }
+        ItemList::File(file) if file.ends_with('/') => {
+            let message = format!("`from` takes a file with one item on each line, and `{file}` is a folder");
+            Some((message, format!("write `matching files {file}*` for the files in it")))
+        }
+        ItemList::File(file) if file.rsplit_once(' ').is_some_and(|(_, last)| number(last).is_some()) => {
+            let (name, count) = file.rsplit_once(' ').unwrap_or((file, ""));
+            let message = format!("`from` takes the name of a file, here `{file}`");
+            Some((message, format!("write `queue {count} {} from {name}`", queue.names.join(","))))
+        }
+        ItemList::File(file) if file.contains(", ") => {
+            Some((format!("`from` takes the name of a file, here `{file}`"), format!("write `in ({file})` for items")))
+        }
+        ItemList::Here(item) if queue.kind == ItemKind::Words && is_list_file(item) && item.contains(['*', '?']) => {
+            Some((
+                format!("`in` takes items, here the one item `{item}`"),
+                format!("write `queue {} matching files {item}` for the names of files", queue.names.join(",")),
+            ))
+        }
+        ItemList::Here(item) if queue.kind == ItemKind::Words && is_list_file(item) => Some((
+            format!("`in` takes items, here the one item `{item}`"),
+            format!("write `from {item}` for the lines of a file"),
+        )),
+        ItemList::Here(_) | ItemList::Lines(_) if queue.kind == ItemKind::Words && queue.names.len() > 1 => {
+            let (first, second) = (queue.names[0], queue.names[1]);
+            let message = format!("an item of `in` is the value of `{first}` alone: `{second}` is empty");
+            let names = queue.names.join(",");
+            Some((message, format!("write `queue {names} from (`, each row of items on its own line, and `)`")))
+        }
+        _ => None,
+    }
+}
+
+/// The kind of paths that another word means.
+pub(super) fn of_paths(word: &str) -> Option<&'static str> {
+    match word.to_ascii_lowercase().as_str() {
+        "dir" | "directories" | "directory" | "folders" => Some("dirs"),
+        "all" => Some("any"),
+        _ => None,
+    }
+}
+
+/// Items in quotes, which are a part of them, and patterns of another kind.
+pub(super) fn odd_text(queue: &QueueStatement<'_>) -> Option<(String, String)> {
+    let (ItemList::Here(text) | ItemList::File(text)) = &queue.list else { return None };
+    let text = text.trim();
+    let is_quoted = |word: &str| word.len() > 2 && word.starts_with('"') && word.ends_with('"');
+    let mut words = text.split([',', ' ', '\t']).filter(|word| !word.is_empty());
+    if let (ItemList::File(file), true) = (&queue.list, text.contains('*') && !text.ends_with('|')) {
+        let message = format!("`from` takes the name of a file, here `{file}`");
+        let names = queue.names.join(",");
+        let pattern = file.rsplit(' ').next().unwrap_or(file);
+        return Some((message, format!("write `queue {names} matching files {pattern}`")));
+    }
+    if let (ItemList::Here(_), ItemKind::Paths(PathKind::Unstated), Some(first)) =
+        (&queue.list, queue.kind, words.clone().next())
+        && let Some(meant) = of_paths(first)
+    {
+        let message = format!("`{first}` is a pattern here, and not the kind of paths");
+        return Some((message, format!("write `matching {meant}`")));
+    }
+    match (&queue.list, queue.kind) {
+        (ItemList::Here(_), ItemKind::Words) if words.clone().all(is_quoted) && !text.is_empty() => {
+            let message = format!("the quotes are a part of the items in `{text}`");
+            Some((message, format!("write `in ({})`", text.replace('"', ""))))
+        }
+        (_, ItemKind::Paths(_) | ItemKind::Rows) if is_quoted(text) => {
+            let message = format!("the quotes are a part of the name `{text}`");
+            Some((message, format!("write `{}`", text.trim_matches('"'))))
+        }
+        (_, ItemKind::Paths(_)) => {
+            let pattern = words.find(|word| word.contains("\\.") || word.contains(".*\\") || word.starts_with('^'))?;
+            let message = format!("`{pattern}` is not a regular expression here, but a pattern of names");
+            Some((message, "write `*` for any letters, as in `*.csv`".to_owned()))
+        }
+        (ItemList::Here(_), ItemKind::Rows) if is_list_file(text) => {
+            let message = format!("`{text}` in parentheses is one item");
+            Some((message, format!("write `from {text}` for the lines of the file")))
+        }
+        _ => None,
+    }
+}
+
+/// The fault of the arguments of `queue`.
+pub(super) fn queue_fault(arguments: &str) -> Option<(String, &'static str)> {
+    let help = "write `queue N`, `queue N name in (items)`, `queue name from file` or `queue name matching pattern`";
+    if arguments.starts_with('=') {
+        return Some(("`queue` is a command, not a macro".into(), help));
+    }
+    let queue = match QueueStatement::parse(arguments) {
+        Ok(queue) => queue,
+        Err(fault) => return Some((fault.message(), help)),
+    };
+    if matches!(queue.list, ItemList::File("")) {
+        return Some(("`queue … from` has no items".into(), help));
+    }
+    let is_open = queue.count.contains('$') || queue.list == ItemList::None && arguments.contains('$');
+    (!is_open && queue.jobs().is_none()).then(|| (format!("`{}` is not a number of jobs", queue.count), help))
+}
+
+/// Tests whether a number has a word behind it that is not a unit of sizes: `2 megs`.
+pub(super) fn has_other_unit(value: &str) -> bool {
+    let word = value.trim_start_matches(|sign: char| sign.is_ascii_digit() || sign == '.');
+    let letters = word.trim_start();
+    let is_word = !letters.is_empty() && letters.bytes().all(|byte| byte.is_ascii_alphabetic());
+    word.len() < value.len() && is_word && !is_size_unit(letters)
+}

@@ -1,0 +1,417 @@
+//! Submit files as a whole: commands that are missing, that exclude each other, or that nothing reads.
+//!
+//! In: all values of a file. Out: the findings, each with its statement.
+
+use super::commands::needs;
+use super::refusals::{Assigned, EXECUTABLE, Reading, error, itself, refers_to, warning};
+use super::slips::Slips;
+use super::submit_notations::of_shell;
+use super::submit_queue::{has_other_unit, items, numbered};
+use super::submit_values::grid_fault;
+use crate::submit::queue::{ItemKind, ItemList, QueueStatement};
+
+/// The commands that jobs on EC2 need, of each row one.
+pub(super) const EC2: &[&[&str]] = &[
+    &["ec2_access_key_id", "aws_access_key_id_file"],
+    &["ec2_secret_access_key", "aws_secret_access_key_file"],
+    &["ec2_ami_id"],
+];
+
+/// The commands that jobs on the Google Compute Engine need.
+pub(super) const GCE: &[&[&str]] = &[&["gce_image"], &["gce_machine_type"]];
+
+/// The commands that jobs on Azure need.
+pub(super) const AZURE: &[&[&str]] =
+    &[&["azure_image"], &["azure_location"], &["azure_size"], &["azure_admin_username"], &["azure_admin_key"]];
+
+/// Commands that exclude each other.
+pub(super) const EXCLUSIVE: [(&str, &str); 3] = [
+    ("container_image", "docker_image"),
+    ("concurrency_limits", "concurrency_limits_expr"),
+    ("output_destination", "output_directory"),
+];
+
+impl Reading {
+    /// Reports the parts that the whole file lacks or contradicts.
+    pub(super) fn whole(&mut self, statements: &[String]) {
+        if !self.open.is_empty() && self.queued.is_none() {
+            let at = statements.len() - 1;
+            self.found.push((at, error("`if` without `endif`", &statements[at], "write `endif`")));
+        }
+        let universe = self.value(&["universe", "jobuniverse"]).cloned();
+        let at = universe.as_ref().map_or_else(|| self.queue(), |(_, at)| *at);
+        let name = universe.map_or_else(String::new, |(name, _)| name.to_ascii_lowercase());
+        let has = |names: &[&str]| self.has(names);
+        let missing = match name.as_str() {
+            "container" | "docker" if has(&["container_image"]) && name == "docker" => {
+                Some(("`container_image` in the docker universe", "write `universe = container`"))
+            }
+            "docker" if !has(&["docker_image", "dockerimage"]) => {
+                Some(("the docker universe needs `docker_image`", "add `docker_image = …`"))
+            }
+            "container" if !has(&["container_image", "docker_image", "containerimage", "dockerimage"]) => {
+                Some(("the container universe needs `container_image`", "add `container_image = …`"))
+            }
+            "grid" | "9" if !has(&["grid_resource"]) => {
+                Some(("the grid universe needs `grid_resource`", "add `grid_resource = …`"))
+            }
+            "vm" | "13" if !has(&["vm_memory", "request_memory"]) => {
+                Some(("the vm universe needs `vm_memory`", "add `vm_memory = …`"))
+            }
+            "vm" | "13" if self.value(&["vm_type"]).is_some_and(|(kind, _)| kind.eq_ignore_ascii_case("vmware")) => {
+                Some(("`vmware` is no longer a type of virtual machines", "write `vm_type = kvm`"))
+            }
+            "vm" | "13" if !has(&["vm_disk"]) && has(&["vm_type"]) => {
+                Some(("the vm universe needs `vm_disk`", "add `vm_disk = …`"))
+            }
+            "parallel" | "mpi" | "11" | "8" if !has(&["machine_count", "machinecount", "node_count", "nodecount"]) => {
+                Some(("the parallel universe needs `machine_count`", "add `machine_count = …`"))
+            }
+            "java" | "10" if !has(&["arguments", "args"]) => {
+                Some(("the java universe needs the name of a class", "add `arguments = Class`"))
+            }
+            _ => None,
+        };
+        let runs = !matches!(name.as_str(), "docker" | "container" | "grid" | "9") && !name.contains('$');
+        let image = has(&["container_image", "docker_image", "containerimage", "dockerimage"]);
+        if let Some((message, help)) = missing {
+            self.found.push((at, error(message, &statements[at], help)));
+        } else if runs && !image && !EXECUTABLE.iter().any(|name| self.may_have(name)) {
+            let at = self.queue();
+            self.found.push((at, error("there is no `executable`", &statements[at], "add `executable = …`")));
+        }
+        if matches!(name.as_str(), "grid" | "9")
+            && let Some((value, at)) = self.value(&["grid_resource"]).cloned()
+            && let Some((message, help)) = grid_fault(&value).or_else(|| self.cloud(&value))
+        {
+            self.found.push((at, error(message, &statements[at], help)));
+        }
+        if matches!(name.as_str(), "vm" | "13") {
+            self.virtual_machine(statements);
+        }
+        if matches!(name.as_str(), "scheduler" | "7")
+            && let Some((_, at)) = self.value(&["deferral_time"]).cloned()
+        {
+            let message = "`deferral_time` cannot be used in the scheduler universe";
+            self.found.push((at, error(message, &statements[at], "write `universe = local`")));
+        }
+        self.both_forms(statements);
+        self.transfers(statements);
+        self.ignored_commands(statements);
+        self.mail(statements);
+        self.reasons(statements);
+        self.shell_variables(statements);
+        self.of_containers(statements);
+        self.shared_files(statements);
+        self.overwritten(statements);
+        self.unread_commands(&name, statements);
+        self.policies(statements);
+        self.companions(&name, statements);
+        self.programs(statements);
+        let slips = Slips { values: &self.values, statements }.check();
+        self.found.extend(slips);
+        for (one, other) in EXCLUSIVE {
+            if let (Some((_, a)), Some((_, b))) = (self.value(&[one]), self.value(&[other])) {
+                let at = *a.max(b);
+                let message = format!("`{one}` and `{other}` cannot be used together");
+                self.found.push((at, error(message, &statements[at], "remove one of them")));
+            }
+        }
+        if let Some((value, at)) = self.value(&["requirements"]).cloned()
+            && itself(&value)
+        {
+            let help = "write `$(requirements)` for the earlier value";
+            self.found.push((at, error("`requirements` refers to itself", &statements[at], help)));
+        }
+    }
+
+    /// Commands that `condor_submit` does not read without another one, or in another universe.
+    pub(super) fn unread_commands(&mut self, universe: &str, statements: &[String]) {
+        const UNIVERSES: [&str; 7] = ["grid", "vm", "parallel", "mpi", "container", "docker", "java"];
+        if universe.contains('$') || universe.bytes().any(|byte| byte.is_ascii_digit()) {
+            return;
+        }
+        let mut found = Vec::new();
+        for (name, all) in &self.values {
+            let Some(needs) = needs(name) else { continue };
+            let is_there = |need: &&str| *need == universe || self.values.contains_key(*need);
+            let attribute = |need: &str| format!("my.{}", need.replace('_', ""));
+            let is_met = needs.iter().any(|need| {
+                let plain = need.replace('_', "");
+                is_there(need) || self.values.contains_key(&attribute(need)) || self.values.contains_key(&plain)
+            });
+            let is_used = self.values.values().flatten().chain(&self.expanded).any(|(text, _)| refers_to(text, name));
+            let Some((_, at)) = all.last().filter(|_| !is_met && !is_used) else { continue };
+            let (first, is_universe) = (needs[0], UNIVERSES.contains(&needs[0]));
+            let (message, help) = if is_universe {
+                (format!("`{name}` is not read in this universe"), format!("it is a command of `universe = {first}`"))
+            } else {
+                (format!("`{name}` is not read without `{first}`"), format!("set `{first}` too, or remove it"))
+            };
+            found.push((*at, warning(message, &statements[*at], help).code("odd-command")));
+        }
+        self.found.extend(found);
+    }
+
+    /// The log of the events of a job in the file of its output.
+    pub(super) fn shared_files(&mut self, statements: &[String]) {
+        let Some((log, at)) = self.value(&["log", "userlog"]).cloned() else { return };
+        let is_it = |name: &&str| self.value(&[*name]).is_some_and(|(value, _)| *value == log);
+        let Some(other) = ["output", "error"].into_iter().find(is_it).filter(|_| log != "/dev/null") else { return };
+        let message = format!("`log` and `{other}` are one file, `{log}`, and overwrite each other");
+        let help = "give each a file of its own";
+        self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
+    }
+
+    /// The command that a kind of cloud needs and the file does not have.
+    pub(super) fn cloud(&self, resource: &str) -> Option<(String, String)> {
+        let mut words = resource.split_whitespace();
+        let kind = words.next()?.to_ascii_lowercase();
+        let needed: &[&[&str]] = match kind.as_str() {
+            "ec2" => EC2,
+            "gce" => GCE,
+            "azure" => AZURE,
+            _ => return None,
+        };
+        if kind == "ec2" && words.next().is_none() {
+            let help = "write `ec2 https://…` with the address of the service".to_owned();
+            return Some(("`grid_resource` of EC2 has no address".to_owned(), help));
+        }
+        let has = |name: &&str| {
+            let attribute = name.replace('_', "");
+            self.may_have(name) || self.may_have(&attribute) || self.may_have(&format!("my.{attribute}"))
+        };
+        let missing = needed.iter().find(|names| !names.iter().any(has))?;
+        let names: Vec<String> = missing.iter().map(|name| format!("`{name}`")).collect();
+        Some((format!("`{kind}` needs {}", names.join(" or ")), format!("add `{} = …`", missing[0])))
+    }
+
+    /// Commands of virtual machines that are missing, or are not taken.
+    pub(super) fn virtual_machine(&mut self, statements: &[String]) {
+        let is_plain = |(value, _): &&Assigned| !value.contains('$');
+        if let Some((value, at)) = self.value(&["vm_disk"]).filter(is_plain).cloned() {
+            let odd = |disk: &str| !(3..=4).contains(&(disk.matches(':').count() + 1));
+            let permits = |disk: &&str| disk.split(':').nth(2).is_some_and(|way| !matches!(way, "r" | "w" | "rw"));
+            if let Some(disk) = value.split(',').map(str::trim).find(|disk| odd(disk)) {
+                let message = format!("`{disk}` is not a disk of a virtual machine");
+                let help = "write `file:device:permission`, as in `disk.img:sda1:w`, perhaps with `:format`";
+                self.found.push((at, error(message, &statements[at], help)));
+            } else if let Some(disk) = value.split(',').map(str::trim).find(permits) {
+                let message = format!("the permission of the disk `{disk}` is not `r`, `w` or `rw`");
+                let help = "write `file:device:w`, or `r` for a disk that is only read";
+                self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
+            }
+        }
+        if let Some((value, at)) = self.value(&["vm_memory"]).filter(is_plain).cloned()
+            && (value.parse::<f64>().is_ok_and(|memory| memory <= 0.0) || has_other_unit(&value))
+        {
+            let message =
+                format!("`vm_memory` is `{value}`: expected a number of MiB, or one with a unit such as `GB`");
+            self.found.push((at, error(message, &statements[at], "write `vm_memory = 512`")));
+        }
+        if let Some((value, at)) = self.value(&["vm_macaddr"]).filter(is_plain).cloned() {
+            let is_byte = |part: &str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
+            if value.split(':').count() != 6 || !value.split(':').all(is_byte) {
+                let message = format!("`{value}` is not the address of a network card");
+                let help = "write six bytes, as in `00:11:22:33:44:55`";
+                self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
+            }
+        }
+        let all = ["input", "output", "error", "stdin", "stdout", "stderr"];
+        let streams = all.into_iter().find_map(|name| Some((name, self.value(&[name])?.1)));
+        if let Some((name, at)) = streams {
+            let message = format!("`{name}` cannot be used in the vm universe");
+            self.found.push((at, error(message, &statements[at], format!("remove `{name}`"))));
+        }
+        if let Some((_, at)) = self.value(&["vm_type"]).filter(|(kind, _)| kind.eq_ignore_ascii_case("xen")).cloned()
+            && !self.may_have("xen_kernel")
+        {
+            let help = "add `xen_kernel = included`, or the name of a file";
+            self.found.push((at, error("`vm_type = xen` needs `xen_kernel`", &statements[at], help)));
+        }
+    }
+
+    /// Commands in the old and the new form, which need the word that both are meant.
+    pub(super) fn both_forms(&mut self, statements: &[String]) {
+        const FORMS: [(&[&str], &str, &str); 4] = [
+            (&["arguments", "args"], "arguments2", "allow_arguments_v1"),
+            (&["environment", "env"], "environment2", "allow_environment_v1"),
+            (&["tool_daemon_args"], "tool_daemon_arguments", ""),
+            (&["java_vm_args"], "java_vm_arguments", ""),
+        ];
+        for (old, new, allows) in FORMS {
+            let (Some(_), Some((_, at))) = (self.value(old), self.value(&[new]).cloned()) else { continue };
+            if !allows.is_empty() && self.may_have(allows) {
+                continue;
+            }
+            let message = format!("`{}` and `{new}` cannot be used together", old[0]);
+            let more = if allows.is_empty() { String::new() } else { format!(", or write `{allows} = true`") };
+            self.found.push((at, error(message, &statements[at], format!("remove one of them{more}"))));
+        }
+    }
+
+    /// The file of the output of several jobs, which overwrite each other's.
+    pub(super) fn overwritten(&mut self, statements: &[String]) {
+        let Some((queue, _)) = &self.queued else { return };
+        let arguments = self.expanded.iter().find(|(_, at)| at == queue).map_or("", |(text, _)| text.as_str());
+        let statement = QueueStatement::parse(arguments).ok();
+        let several = statement.as_ref().is_some_and(|queue| {
+            matches!(queue.list, ItemList::Lines(_) | ItemList::File(_)) || matches!(queue.kind, ItemKind::Paths(_))
+        });
+        let jobs = statement.as_ref().and_then(|queue| Some(queue.jobs()? * items(queue))).unwrap_or_default();
+        // How many items there are is not known.
+        let (jobs, all) = if several { (2, "all jobs".to_owned()) } else { (jobs, format!("all {jobs} jobs")) };
+        // A folder of its own keeps files apart.
+        let has_folder =
+            ["initialdir", "initial_dir", "iwd", "job_iwd", "my.iwd"].iter().any(|name| self.may_have(name));
+        if jobs < 2 || has_folder || self.may_have("noop_job") || self.includes {
+            return;
+        }
+        // The number of the cluster is the same for all of its jobs, and that of a step for one job of each item.
+        let items = if several { 2 } else { statement.as_ref().map_or(1, items) };
+        let steps = if several { 1 } else { jobs / items.max(1) };
+        let of_items: Vec<String> = statement.as_ref().map_or_else(Vec::new, |queue| {
+            let names = queue.names.iter().copied().chain(["item", "row", "itemindex"]);
+            names.map(|name| format!("$({})", name.to_ascii_lowercase())).collect()
+        });
+        let is_shared = |value: &str| {
+            let plain = value.to_ascii_lowercase().replace("$(clusterid)", "").replace("$(cluster)", "");
+            let rest = of_items.iter().fold(plain.replace("$(step)", ""), |rest, name| rest.replace(name, ""));
+            let of_step = steps == 1 || plain.contains("$(step)");
+            let of_item = items == 1 || of_items.iter().any(|name| plain.contains(name));
+            let is_device = value.starts_with("/dev/") || value.eq_ignore_ascii_case("nul");
+            !(rest.contains('$') || is_device || of_step && of_item)
+        };
+        let shared = |name: &&str| self.value(&[*name]).is_some_and(|(value, _)| is_shared(value));
+        let name = ["output", "error"].into_iter().find(shared);
+        if let Some((name, (value, at))) = name.and_then(|name| Some((name, self.value(&[name]).cloned()?))) {
+            let message = format!("{all} write their `{name}` into one file, `{value}`");
+            let help = format!("write `{}`", numbered(&value));
+            self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
+        }
+        let Some((value, at)) = self.value(&["transfer_output_remaps"]).cloned() else { return };
+        // Who numbers one of the files knows about the others.
+        let plain = Some(value.trim_matches('"')).filter(|value| is_shared(value)).unwrap_or_default();
+        let target = plain.split(';').find_map(|item| {
+            let (_, target) = item.split_once('=')?;
+            Some(target.trim().to_owned()).filter(|target| is_shared(target) && !target.ends_with('/'))
+        });
+        if let Some(target) = target.filter(|target| !target.contains("://")) {
+            let message = format!("{all} bring back one file, `{target}`, and overwrite each other's");
+            let help = format!("write `{}`", numbered(&target));
+            self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
+        }
+    }
+
+    /// Commands of containers in a job without an image.
+    pub(super) fn of_containers(&mut self, statements: &[String]) {
+        const IMAGES: [&str; 4] = ["container_image", "docker_image", "containerimage", "dockerimage"];
+        let universe = self.value(&["universe", "jobuniverse"]).map_or("", |(name, _)| name.as_str());
+        // Another universe is reported, and a macro may be any.
+        if IMAGES.iter().any(|name| self.may_have(name))
+            || !matches!(universe.to_ascii_lowercase().as_str(), "" | "vanilla" | "5")
+        {
+            return;
+        }
+        let Some((_, at)) = self.value(&["container_target_dir"]).cloned() else { return };
+        let message = "`container_target_dir` has no effect: the job has no `container_image`";
+        self.found.push((at, warning(message, &statements[at], "add `container_image = …`").code("odd-command")));
+    }
+
+    /// Commands that `condor_submit` ignores beside others.
+    pub(super) fn ignored_commands(&mut self, statements: &[String]) {
+        const IGNORED: [(&str, &str); 5] = [
+            ("accounting_group", "my.accountinggroup"),
+            ("retry_request_memory_increase", "retry_request_memory"),
+            ("requirements", "my.requirements"),
+            ("ec2_keypair_file", "ec2_keypair"),
+            ("ec2_iam_profile_name", "ec2_iam_profile_arn"),
+        ];
+        for (name, other) in IGNORED {
+            let Some((_, at)) = self.value(&[name]).filter(|_| self.value(&[other]).is_some()).cloned() else {
+                continue;
+            };
+            let other = other.replace("my.", "+");
+            let message = format!("`{name}` is ignored, as `{other}` is set too");
+            self.found.push((at, warning(message, &statements[at], "remove one of them").code("odd-command")));
+        }
+    }
+
+    /// The address of a mail that is never sent. Without `notification`, the access point may have another default than `never`.
+    pub(super) fn mail(&mut self, statements: &[String]) {
+        const NAMES: [&str; 3] = ["notification", "jobnotification", "my.jobnotification"];
+        let is_never = |value: &str| matches!(value.to_ascii_lowercase().as_str(), "never" | "0");
+        let when = NAMES.iter().find_map(|name| self.values.get(*name)?.last());
+        if !when.is_some_and(|(value, _)| is_never(value)) {
+            return;
+        }
+        let mut names = ["notify_user", "email_attributes"].into_iter();
+        let Some((name, at)) = names.find_map(|name| Some((name, self.value(&[name])?.1))) else { return };
+        if self.found.iter().any(|(of, _)| *of == at) {
+            return;
+        }
+        let message = format!("`{name}` has no effect: `notification` is `never`");
+        let help = "write `notification = complete`, `error` or `always`";
+        self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
+    }
+
+    /// The reason of a policy that the file does not have: it is for the job's own policy alone.
+    pub(super) fn reasons(&mut self, statements: &[String]) {
+        const ENDS: [&str; 2] = ["reason", "subcode"];
+        for (policy, attribute) in [("periodic_hold", "periodichold"), ("on_exit_hold", "onexithold")] {
+            let names = [policy.to_owned(), attribute.to_owned(), format!("my.{attribute}")];
+            if self.includes || names.iter().any(|name| self.values.contains_key(name)) {
+                continue;
+            }
+            let of = |end: &'static str| Some((end, self.value(&[&format!("{policy}_{end}")])?.1));
+            let Some((end, at)) = ENDS.into_iter().find_map(of) else { continue };
+            let message = format!("`{policy}_{end}` has no effect: `{policy}` is false by default");
+            let help = format!("set `{policy}` too, or remove it");
+            self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
+        }
+        let exit_codes = ["checkpoint_exit_code", "my.successcheckpointexitcode", "successcheckpointexitcode"];
+        if self.includes || exit_codes.iter().any(|name| self.values.contains_key(*name)) {
+            return;
+        }
+        let Some((_, at)) = self.value(&["transfer_checkpoint_files"]).cloned() else { return };
+        let message =
+            "`transfer_checkpoint_files` has no effect: without `checkpoint_exit_code` there is no checkpoint";
+        let help = "set `checkpoint_exit_code` too, or remove it";
+        self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
+    }
+
+    /// Variables of a shell in the environment.
+    pub(super) fn shell_variables(&mut self, statements: &[String]) {
+        let Some((value, at)) = self.value(&["environment", "env"]).cloned() else { return };
+        let Some((message, help)) = of_shell(&value) else { return };
+        if !self.found.iter().any(|(of, _)| *of == at) {
+            self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
+        }
+    }
+
+    /// `should_transfer_files = NO` with files to transfer, and `IF_NEEDED` with output of evicted jobs.
+    pub(super) fn transfers(&mut self, statements: &[String]) {
+        let is =
+            |name: &str, word: &str| self.value(&[name]).is_some_and(|(value, _)| value.eq_ignore_ascii_case(word));
+        if is("should_transfer_files", "IF_NEEDED")
+            && is("when_to_transfer_output", "ON_EXIT_OR_EVICT")
+            && let Some((_, at)) = self.value(&["when_to_transfer_output"]).cloned()
+        {
+            let message = "`ON_EXIT_OR_EVICT` cannot be used with `should_transfer_files = IF_NEEDED`";
+            self.found.push((at, error(message, &statements[at], "write `ON_EXIT`, or `should_transfer_files = YES`")));
+        }
+
+        let no =
+            |(value, _): &&(String, usize)| ["no", "false", "never"].iter().any(|no| value.eq_ignore_ascii_case(no));
+        let Some((_, at)) = self.value(&["should_transfer_files"]).filter(no).cloned() else { return };
+        let exit = |(value, _): &&(String, usize)| value.to_ascii_lowercase().starts_with("on_");
+        let files = ["transfer_input_files", "transfer_output_files"];
+        let other = files.into_iter().find_map(|name| Some((name, self.value(&[name])?.1)));
+        let when =
+            self.value(&["when_to_transfer_output"]).filter(exit).map(|(_, at)| ("when_to_transfer_output", *at));
+        if let Some((name, _)) = other.or(when) {
+            let message = format!("`should_transfer_files` is off, and `{name}` is set");
+            self.found.push((at, error(message, &statements[at], format!("remove `{name}`, or write `YES`"))));
+        }
+    }
+}

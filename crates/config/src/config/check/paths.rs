@@ -1,0 +1,118 @@
+//! Paths of files, folders and programs in a configuration.
+//!
+//! In: the name and the value of a variable. Out: the problem of the value.
+
+use super::types::{Problem, kind};
+use super::{is_variable, words};
+use classmate::internal::diagnostic::Severity;
+
+/// Those of them that are folders.
+pub(super) const FOLDERS: [&str; 5] = ["LOCAL_DIR", "RELEASE_DIR", "SPOOL", "LOG", "EXECUTE"];
+
+/// Tests whether the value of a variable (upper case) is the name of a folder or a file.
+pub(super) fn is_folder(upper: &str) -> bool {
+    const ENDS: [&str; 9] =
+        ["_CADIR", "_CAFILE", "_CERTFILE", "_DIR", "_DIRECTORY", "_FILE", "_KEYFILE", "_LOG", "_MAPFILE"];
+    let is_size = upper.starts_with("MAX_");
+    let of_credentials = upper.starts_with("SEC_CREDENTIAL_DIRECTORY_");
+    (FOLDERS.contains(&upper) || of_credentials || ENDS.iter().any(|end| upper.ends_with(end))) && !is_size
+}
+
+/// Two folders where one is read: the blank is a part of its name.
+pub(super) fn two_folders(upper: &str, value: &str) -> Option<Problem> {
+    let (first, second) = value.split_once([' ', ','])?;
+    let is_folder = FOLDERS.contains(&upper) && first.starts_with('/') && second.trim_start().starts_with('/');
+    let message = format!("`{upper}` is one folder, and its name is `{value}`");
+    is_folder.then(|| (Severity::Warning, message, format!("write one folder, `{first}`")))
+}
+
+/// Tests whether a variable (upper case) is the name of one program, which HTCondor looks for under the whole value: `os_proc.cpp`,
+/// `hook_utils.cpp` and `cron_job_params.cpp`.
+pub(super) fn is_program(upper: &str) -> bool {
+    let is_hook = upper.contains("_HOOK_") && !["_ARGS", "_TIMEOUT"].iter().any(|end| upper.ends_with(end));
+    let is_cron = words::is_of_cron(upper) && upper.ends_with("_EXECUTABLE");
+    upper == "USER_JOB_WRAPPER" || is_hook || is_cron
+}
+
+/// The arguments behind the name of a program, which are read as a part of it.
+pub(super) fn with_arguments(upper: &str, value: &str) -> Option<Problem> {
+    const ENDS: [&str; 5] = [".sh", ".py", ".pl", ".rb", ".exe"];
+    let (program, rest) = value.split_once([' ', '\t'])?;
+    let rest = rest.trim_start();
+    let has_end = ENDS.iter().any(|end| program.to_ascii_lowercase().ends_with(end));
+    let is_program = matches!(upper, "MAIL" | "SINGULARITY");
+    let is_path = program.contains('/') || (has_end || is_program) && rest.starts_with('-');
+    if !is_path || !(has_end || rest.starts_with('-')) {
+        return None;
+    }
+    let message = format!("`{upper}` is the name of one program, and there is none called `{value}`");
+    let help = match upper.strip_suffix("_EXECUTABLE") {
+        Some(front) => format!("write `{front}_EXECUTABLE = {program}` and `{front}_ARGS = {rest}`"),
+        None => format!("write `{program}`, or the name of a script that runs it with its arguments"),
+    };
+    Some((Severity::Warning, message, help))
+}
+
+/// Tests whether a variable (upper case) is the path of one file or folder.
+pub(super) fn is_path(upper: &str) -> bool {
+    const OTHERS: [&str; 7] =
+        ["STARTD_HISTORY", "BOINC_EXECUTABLE", "BOINC_INITIALDIR", "HISTORY", "LOCK", "MAIL", "SINGULARITY"];
+    let is_cron = words::is_of_cron(upper) && upper.ends_with("_EXECUTABLE");
+    is_cron
+        || OTHERS.contains(&upper)
+        || FOLDERS.contains(&upper)
+        || upper.starts_with("DOCKER_VOLUME_DIR_") && !upper.ends_with("_MOUNT_IF")
+        || is_folder(upper) && is_variable(upper.as_bytes())
+}
+
+/// A path that only a shell or a browser reads.
+pub(super) fn odd_path(upper: &str, value: &str) -> Option<Problem> {
+    const WHOLE: [&str; 5] = [
+        "PER_JOB_HISTORY_DIR",
+        "SEC_PASSWORD_DIRECTORY",
+        "SEC_TOKEN_DIRECTORY",
+        "SEC_TOKEN_SYSTEM_DIRECTORY",
+        "SINGULARITY_TARGET_DIR",
+    ];
+    let problem = |message: String, help: String| Some((Severity::Warning, message, help));
+    if let Some(rest) = value.strip_prefix("~/") {
+        let message = format!("`{upper}` is `{value}`: `~` is not expanded as in a shell");
+        return problem(message, format!("write `$ENV(HOME)/{rest}`, or the whole path"));
+    }
+    let is_account = |rest: &str| rest.starts_with(|sign: char| sign.is_ascii_alphabetic()) && rest.contains('/');
+    if let Some(rest) = value.strip_prefix('~').filter(|rest| is_account(rest)) {
+        let message = format!("`{upper}` is `{value}`: `~` is not expanded as in a shell");
+        let user = rest.split('/').next().unwrap_or_default();
+        return problem(message, format!("write the whole path, with the home of `{user}`"));
+    }
+    let is_truth = ["true", "false", "yes", "no"].iter().any(|word| word.eq_ignore_ascii_case(value));
+    if is_truth && kind(upper).is_none() && words::is_not_boolean(upper) {
+        let message = format!("`{upper}` is the name of a file or a folder, and `{value}` is not a boolean here");
+        return problem(message, "write the path".to_owned());
+    }
+    if value.starts_with("%(") {
+        let message = format!("`{upper}` is `{value}`: `%(…)` is not a macro, and is not expanded");
+        return problem(message, "write `$(NAME)` for a macro, or `$ENV(NAME)` for the environment".to_owned());
+    }
+    if let Some(rest) = value.strip_prefix("$HOME") {
+        let message = format!("`{upper}` is `{value}`: `$HOME` is a variable of the shell, and is not expanded");
+        return problem(message, format!("write `$ENV(HOME){rest}`, or the whole path"));
+    }
+    if let Some(path) = value.strip_prefix("file://") {
+        return problem(format!("`{upper}` is a path, and not the address `{value}`"), format!("write `{path}`"));
+    }
+    if let Some(path) = value.strip_suffix(';') {
+        let message = format!("the `;` is a part of the value of `{upper}`");
+        return problem(message, format!("write `{}`", path.trim_end()));
+    }
+    let is_relative =
+        (FOLDERS.contains(&upper) || WHOLE.contains(&upper)) && value.starts_with(|sign: char| sign.is_alphabetic());
+    let message = format!("`{upper}` is `{value}`, which is not a whole path");
+    (is_relative && !value.contains(':')).then(|| (Severity::Warning, message, format!("write `/{value}`")))
+}
+
+pub(super) fn quoted(upper: &str, value: &str) -> Option<Problem> {
+    let inner = value.strip_prefix('"')?.strip_suffix('"')?;
+    let message = format!("the quotes are a part of the value of `{upper}`");
+    Some((Severity::Warning, message, format!("write `{upper} = {inner}`")))
+}
