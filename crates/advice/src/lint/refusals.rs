@@ -198,7 +198,7 @@ impl Reading {
                 && !arguments.contains('(')
             {
                 let message = "`matching` has no pattern, so there are no jobs";
-                self.found.push((at, warning(message, text, "write the patterns behind it").code("odd-command")));
+                self.found.push((at, warning(message, text, "write the patterns after it").code("odd-command")));
             }
             if plain.contains("matching from ") {
                 let message = "`from` is a pattern here, as `matching` takes patterns";

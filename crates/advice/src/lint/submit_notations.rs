@@ -284,7 +284,7 @@ pub(super) fn function_fault(name: &str, parts: &[&str]) -> Option<(&'static str
     }
 }
 
-/// `$(name=5)`: the default of a macro is behind a colon.
+/// `$(name=5)`: the default of a macro follows a colon.
 pub(super) fn misused_default(value: &str) -> Option<(String, String)> {
     value.match_indices("$(").find_map(|(at, _)| {
         let inner = &value[at + 2..];

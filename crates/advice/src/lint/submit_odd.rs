@@ -6,12 +6,9 @@ use super::commands::is_listed;
 use super::rules::truth_of;
 use super::submit_files::odd_name;
 use super::submit_notations::{misused_default, nested_function, of_batch_system, other_call, other_notation};
-use super::submit_programs::base;
+use super::submit_programs::{base, interprets};
 use super::submit_shapes::odd_shape;
 use crate::submit::queue::number;
-
-/// Programs that run the file behind their name.
-const INTERPRETERS: [&str; 9] = ["python", "python2", "python3", "bash", "sh", "perl", "Rscript", "java", "julia"];
 
 /// Commands that are the name of one file or folder.
 const FILES: [&str; 11] = [
@@ -40,7 +37,7 @@ const COUNTS: [&str; 8] = [
     "stack_size",
 ];
 
-/// `output = a.out # the result`: there are no comments behind a value.
+/// `output = a.out # the result`: there are no comments after a value.
 fn comment(name: &str, value: &str) -> Option<(String, String)> {
     const OTHERS: [&str; 5] = ["arguments", "args", "description", "environment", "env"];
     let at = value.match_indices('#').map(|(at, _)| at).find(|at| value[..*at].ends_with([' ', '\t']))?;
@@ -125,13 +122,13 @@ fn odd_path(name: &str, value: &str) -> Option<(String, String)> {
         let rest = item.strip_prefix('$')?;
         let (inner, close) = rest.strip_prefix('{').map_or((rest, ""), |inner| (inner, "}"));
         let end = inner.find(|sign: char| !(sign.is_ascii_uppercase() || sign == '_')).unwrap_or(inner.len());
-        let behind = inner[end..].strip_prefix(close)?;
-        let is_folder = end > 1 && (behind.starts_with('/') || behind.is_empty());
-        is_folder.then(|| (inner[..end].to_owned(), behind.to_owned()))
+        let after = inner[end..].strip_prefix(close)?;
+        let is_folder = end > 1 && (after.starts_with('/') || after.is_empty());
+        is_folder.then(|| (inner[..end].to_owned(), after.to_owned()))
     };
-    if let Some((item, (name, behind))) = items.clone().find_map(|item| Some((item, of_shell(&item)?))) {
+    if let Some((item, (name, after))) = items.clone().find_map(|item| Some((item, of_shell(&item)?))) {
         let message = format!("`{item}` begins with a variable of the shell, which is not expanded");
-        return Some((message, format!("write `$ENV({name}){behind}`")));
+        return Some((message, format!("write `$ENV({name}){after}`")));
     }
     // A name may have blanks, but a part of one is mostly not a name with an ending.
     let is_file = |word: &str| {
@@ -299,7 +296,7 @@ fn of_command_line(name: &str, value: &str) -> Option<(String, String)> {
         let help = "comments have lines of their own".to_owned();
         return Some((message(&words[at..].join(" ")), help));
     }
-    // A `;` behind an argument, and a command of a shell.
+    // A `;` after an argument, and a command of a shell.
     let next_command = |at: usize| {
         let word = if words[at].ends_with(';') { words.get(at + 1) } else { None };
         word.is_some_and(|next| next.starts_with("./") || COMMANDS.contains(next))
@@ -411,7 +408,8 @@ fn odd_files(name: &str, value: &str) -> Option<(String, String)> {
         }
         "executable" => {
             let (program, rest) = value.split_once(' ')?;
-            let interprets = INTERPRETERS.contains(&base(program));
+            // `java` runs a class, or with `-jar` a file.
+            let interprets = interprets(program) || base(program) == "java";
             let message = format!("`{name}` is the name of one file, `{value}`");
             (interprets || rest.trim_start().starts_with('-'))
                 .then(|| (message, format!("write `executable = {program}` and `arguments = {}`", rest.trim_start())))
@@ -540,8 +538,7 @@ fn odd_time(name: &str, value: &str) -> Option<(String, String)> {
     let numbers =
         ranges.filter_map(|(first, last)| Some((first.trim().parse::<u32>().ok()?, last.trim().parse().ok()?)));
     if let Some((first, last)) = numbers.into_iter().find(|(first, last)| first > last) {
-        let message =
-            format!("the range `{first}-{last}` of `{name}` begins behind its end, so the job is put on hold");
+        let message = format!("the range `{first}-{last}` of `{name}` starts after its end, so the job is put on hold");
         return Some((message, format!("write `{first}-{most},{least}-{last}`")));
     }
     let mut numbers = parts.filter(|part| !part.is_empty()).map(|part| part.parse::<u32>().unwrap_or(u32::MAX));

@@ -20,7 +20,8 @@ pub(super) fn base(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 
-fn interprets(program: &str) -> bool {
+/// Tests whether a program runs the script in its first argument.
+pub(super) fn interprets(program: &str) -> bool {
     let name = base(program);
     INTERPRETERS.contains(&name) || name.starts_with("python3.")
 }

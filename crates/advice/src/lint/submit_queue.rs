@@ -170,7 +170,7 @@ pub(super) fn queue_fault(arguments: &str) -> Option<(String, &'static str)> {
     (!is_open && queue.jobs().is_none()).then(|| (format!("`{}` is not a number of jobs", queue.count), help))
 }
 
-/// Tests whether a number has a word behind it that is not a unit of sizes: `2 megs`.
+/// Tests whether a number is followed by a word that is not a unit of sizes: `2 megs`.
 pub(super) fn has_other_unit(value: &str) -> bool {
     let word = value.trim_start_matches(|sign: char| sign.is_ascii_digit() || sign == '.');
     let letters = word.trim_start();

@@ -40,7 +40,7 @@ const FAMILIES: [&str; 28] = [
     "SUBMIT_REQUEST_",
 ];
 
-/// Beginnings behind which any name can follow.
+/// Beginnings that any name can follow.
 const OPEN: [&str; 7] = [
     "DOCKER_VOLUME_DIR_",
     "JOB_ROUTER_CREATE_IDTOKEN_",
@@ -109,7 +109,7 @@ static MEMBERS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     known_names().filter(of_family).collect()
 });
 
-/// The variable that a name (upper case) means which has the name of a daemon in front and no dot behind it,
+/// The variable that a name (upper case) means which has the name of a daemon in front and no dot after it,
 /// `SCHEDD_MAX_JOBS_RUNNING`; `is_known` tells whether HTCondor knows a variable.
 pub(super) fn of_daemon(upper: &str, is_known: &dyn Fn(&str) -> bool) -> Option<String> {
     let rest = names(DAEMONS).filter_map(|daemon| Some((daemon, upper.strip_prefix(daemon)?.strip_prefix('_')?)));

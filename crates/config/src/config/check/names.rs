@@ -232,7 +232,7 @@ pub(super) fn is_of_every_daemon(upper: &[u8], own_daemons: &BTreeSet<Vec<u8>>) 
         });
         behind.is_some_and(generic) || before
     };
-    // Of the names that the configuration gives, those that the name has, perhaps behind one of a log's.
+    // Of the names that the configuration gives, those that the name has, perhaps after one of a log's.
     let ends = name.match_indices('_').map(|(end, _)| end);
     let starts = std::iter::once(0).chain(ends.clone().map(|at| at + 1));
     let starts = starts.filter(|start| LOGS.contains(&&name[..*start]) || *start == 0);

@@ -34,7 +34,7 @@ pub(super) fn is_program(upper: &str) -> bool {
     upper == "USER_JOB_WRAPPER" || is_hook || is_cron
 }
 
-/// The arguments behind the name of a program, which are read as a part of it.
+/// The arguments after the name of a program, which are read as a part of it.
 pub(super) fn with_arguments(upper: &str, value: &str) -> Option<Problem> {
     const ENDS: [&str; 5] = [".sh", ".py", ".pl", ".rb", ".exe"];
     let (program, rest) = value.split_once([' ', '\t'])?;

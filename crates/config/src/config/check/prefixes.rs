@@ -26,7 +26,7 @@ impl Checker<'_> {
         }
         if names(DAEMONS).any(counts) || self.daemons.contains(&prefix.to_ascii_uppercase()) {
             self.two_prefixes(rest, definition);
-            self.behind_prefix(rest, definition);
+            self.after_prefix(rest, definition);
             return (Some(prefix), None);
         }
         if knob::find(name).is_some() {
@@ -54,8 +54,8 @@ impl Checker<'_> {
         (Some(prefix), None)
     }
 
-    /// Reports a misspelled name behind the prefix of a daemon or of a local name.
-    pub(super) fn behind_prefix(&mut self, rest: &[u8], definition: &Definition<'_>) {
+    /// Reports a misspelled name after the prefix of a daemon or of a local name.
+    pub(super) fn after_prefix(&mut self, rest: &[u8], definition: &Definition<'_>) {
         if rest.contains(&b'.') || is_variable(rest) || self.is_referenced(definition.name) {
             return;
         }
