@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::expression::{only, picked};
 use super::random::Random;
-use super::{GeneratedPool, JOB, NOW, STOCK_VERSION, Shape, access_point};
+use super::{GeneratedPool, JOB, NOW, Shape, VERSION, access_point};
 
 /// Cores, memory and disk that jobs request: round numbers, mostly small.
 const CORES: [(u32, u64); 5] = [(70, 1), (12, 2), (10, 4), (6, 8), (2, 16)];
@@ -63,7 +63,7 @@ impl AutoclusterSpec {
                     only("Requirements by default")
                 ),
                 rank: picked("Rank of a user of a cluster", &mut random).to_owned(),
-                more: format!("FileSystemDomain = \"example.org\"\n{STOCK_VERSION}\n"),
+                more: format!("FileSystemDomain = \"example.org\"\n{VERSION}\n"),
             },
             Shape::Ospool | Shape::Gpu => Self::of_a_user(pool, autocluster, &mut random, project),
         };

@@ -198,8 +198,8 @@ impl GeneratedPool {
     }
 }
 
-/// The version of the daemons of [`Shape::Stock`], as a line of an ad.
-const STOCK_VERSION: &str = "CondorVersion = \"$CondorVersion: 25.14.1 2026-10-16 PackageID: 25.14.1+dfsg-1 $\"";
+/// The version of all daemons, as a line of an ad.
+const VERSION: &str = "CondorVersion = \"$CondorVersion: 25.14.1 2026-10-16 PackageID: 25.14.1+dfsg-1 $\"";
 
 const ACCESS_POINTS: u64 = 20;
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::expression::{attribute, only};
 use super::random::Random;
-use super::{GeneratedPool, NOW, SLOT, STOCK_VERSION, Shape};
+use super::{GeneratedPool, NOW, SLOT, Shape, VERSION};
 
 /// Cores of whole machines: of 27 partitionable and static slots.
 const CORES: [(u32, u64); 8] = [(7, 1), (6, 4), (5, 8), (3, 2), (2, 16), (2, 32), (1, 64), (1, 26)];
@@ -97,7 +97,7 @@ pub(super) fn write(out: &mut impl Write, pool: &GeneratedPool, number: u64) -> 
     };
     write!(
         out,
-        "MyType = \"Machine\"\nName = \"{name}\"\nMachine = \"{host}\"\nMyAddress = \
+        "MyType = \"Machine\"\n{VERSION}\nName = \"{name}\"\nMachine = \"{host}\"\nMyAddress = \
          \"<10.{}.{}.{}:9618?addrs=10.0.0.1-9618&alias={host}>\"\nArch = \"X86_64\"\nOpSys = \"LINUX\"\nCpus = \
          {cores}\nTotalSlotCpus = {cores}\nMemory = {memory}\nTotalSlotMemory = {memory}\nDisk = {disk}\nTotalSlotDisk = {disk}\n\
          GPUs = {gpus}\nSlotWeight = Cpus\nMips = {}\nKFlops = {}\nLoadAvg = {}.{:02}\nUpdateSequenceNumber = {}\n\
@@ -142,8 +142,7 @@ fn stock(out: &mut impl Write, site: u64, random: &mut Random) -> io::Result<&'s
     let (system, version) = random.pick(&SYSTEMS).unwrap_or(("CentOS9", 9));
     writeln!(
         out,
-        "{STOCK_VERSION}\nFileSystemDomain = \
-         \"example.org\"\nMappingMethod = \"Hardlink\"\nMachineResources = \"Cpus Memory Disk Swap GPUs\"\nOpSysAndVer = \
+        "FileSystemDomain = \"example.org\"\nMappingMethod = \"Hardlink\"\nMachineResources = \"Cpus Memory Disk Swap GPUs\"\nOpSysAndVer = \
          \"{system}\"\nOpSysMajorVer = {version}\nMicroarch = \"x86_64-v{}\"\nSite = \"site{site}\"",
         2 + random.below(3)
     )?;
