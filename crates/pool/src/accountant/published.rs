@@ -3,12 +3,15 @@
 //! In: accounting ads. Out: the log that would have the same records, as far as they are published: the time that is not
 //! charged yet may be missing, and what each slot is charged to. Formula source: `docs/reference/wire-cedar.md` 13.4.
 
+use std::borrow::Cow;
+
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
 
 use super::entry::{Entry, Unwritable};
 use super::journal::Transaction;
 use super::log::AccountantLog;
+use super::report::split_numbered;
 use super::store::{CLOCK, real_text};
 use crate::pool::ad_reader::AdReader;
 
@@ -25,7 +28,8 @@ const REALS: [&str; 5] = [
 ];
 
 impl AccountantLog {
-    /// The log that has the records of accounting ads.
+    /// The log that has the records of accounting ads; also of the one ad for all in which `condor_userprio -long` of older versions
+    /// numbers them.
     ///
     /// # Errors
     /// A name that the log cannot hold.
@@ -42,8 +46,12 @@ impl AccountantLog {
         let settings = EvalOptions::default();
         let mut transaction = Transaction::new();
         let mut updated = 0;
-        for ad in ads {
-            let ad = AdReader::of(ad, &settings);
+        let records = ads.iter().flat_map(|ad| match split_numbered(ad) {
+            Some(apart) => apart.into_iter().map(Cow::Owned).collect(),
+            None => vec![Cow::Borrowed(ad)],
+        });
+        for ad in records {
+            let ad = AdReader::of(&ad, &settings);
             let Some(name) = ad.string("Name") else { continue };
             updated = updated.max(ad.integer("LastUpdate").unwrap_or(0));
             let key = [b"Customer.", name.as_bytes()].concat();
@@ -100,5 +108,15 @@ mod tests {
         accountant.recount_records(&log, &Ungrouped);
         accountant.update_priorities(544, knobs.half_life);
         assert!((accountant.effective_priority(b"c@x", &Ungrouped) - 500.364).abs() < 1e-9);
+    }
+
+    #[test]
+    fn numbered_records_are_those_of_an_ad_each() {
+        let one = "[Name1 = \"a@x\"; Priority1 = 5000.0; PriorityFactor1 = 1000.0; Name2 = \"b@x\"; Priority2 = 0.5; \
+            PriorityFactor2 = 1.0; NumSubmittors = 2; LastUpdate = 7]";
+        let log = AccountantLog::of_ads(&[ClassAd::parse(one.as_bytes()).unwrap()]).unwrap();
+        let priority = |key: &[u8]| log.get(key).and_then(|record| record.real("Priority"));
+        assert_eq!((priority(b"Customer.a@x"), priority(b"Customer.b@x")), (Some(5.0), Some(0.5)));
+        assert_eq!(log.get(b"Accountant.").unwrap().integer("LastUpdateTime"), Some(7));
     }
 }
