@@ -602,6 +602,18 @@ fn reasons_are_looked_for_within_bounds() {
     assert!(text(&output.stdout).contains("match: no"));
 }
 
+/// A finding about a value that a later one replaces does not hold all lines between them.
+#[test]
+fn commands_that_are_set_again_are_reported_within_bounds() {
+    let folder = tempfile::tempdir().unwrap();
+    let all = |value: u8| (0..8000).map(|at| format!("+A{at} = {value}\n")).collect::<String>();
+    let submit = format!("executable = a\n{}{}queue\n", all(1), all(2));
+    let path = file(&folder, "again.sub", submit.as_bytes());
+    let output = classmate(SPACE, &["lint", &path]);
+    let printed = text(&output.stdout);
+    assert!(printed.contains("the earlier value is in line 2\n"), "{printed}{}", text(&output.stderr));
+}
+
 /// One evaluation may take 10,000,000 steps; a megabyte of ads that each take as much is given up.
 #[test]
 fn a_megabyte_of_costly_ads_is_given_up() {

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::attribute_lines::tags;
-use super::attributes::{is_known, only_in};
+use super::attributes::only_in;
 use super::compared_values::assigned;
 use super::expression::{LintContext, Role, is_unit, parsed, unparsed};
 use super::knobs::{SLOT_VALUE, job_role};
-use super::rules::{published, unquoted_text};
+use super::rules::unquoted_text;
 use super::schema::AdSchema;
 use super::versions::{LintVersions, is_certain, read_elsewhere};
 use super::{LineIndex, MAX_OF_LINE, placed, shifted_fix};
@@ -216,10 +216,6 @@ impl AdLinter {
                 found.extend(of_expression.into_iter().filter(|one| circle.is_none() || !is_circle(one)));
                 found.extend(circle);
                 found.extend(unquoted_text(line.name, &line.text, expr, &defined));
-                if slot && found.is_empty() && !is_known(line.name.folded()) {
-                    let options = self.options(quoting);
-                    found.extend(published(&line.text, &options, &|word| self.may_exist(word, ad)));
-                }
             }
             let given = self.give(file, line, found, &mut known.given);
             known.verdicts.insert(has, given.clone());
@@ -237,14 +233,6 @@ impl AdLinter {
             }
         }
         self.seen.insert(key, known);
-    }
-
-    /// Returns true if the ad, or one that it is matched with, may have an attribute.
-    fn may_exist(&self, word: Name, ad: &ClassAd) -> bool {
-        const OF_JOBS: [&[u8]; 5] = [b"want", b"is", b"has", b"request", b"my"];
-        let folded = word.folded();
-        let there = self.schema.as_ref().is_some_and(|schema| schema.has(word));
-        there || ad.contains(word) || is_known(folded) || OF_JOBS.iter().any(|start| folded.starts_with(start))
     }
 
     /// Counts alarms that another ad gives too.

@@ -402,7 +402,9 @@ impl<'c> Lists<'c> {
             return;
         }
         // A number without a type of slots is probably that of the first type without a number.
-        let mut odd = numbers.iter().find(|(other, _)| !types.contains_key(*other)).map(|(_, one)| one);
+        let is_odd =
+            |(other, one): &(&u32, &Definition<'_>)| !types.contains_key(*other) && one.raw.trim_ascii() != b"0";
+        let mut odd = numbers.iter().find(is_odd);
         for (number, definition) in types.iter().filter(|(number, _)| !numbers.contains_key(number)) {
             // The first type has a default.
             let default = self.config.definition(format!("NUM_SLOTS_TYPE_{number}").as_bytes());
@@ -411,14 +413,17 @@ impl<'c> Lists<'c> {
             }
             let message = format!("`NUM_SLOTS_TYPE_{number}` is not defined, so there are no slots of type {number}");
             let help = format!("add `NUM_SLOTS_TYPE_{number} = 1`");
-            let warning = |one: &Definition<'_>| one.name_warning(&*message).code("conflicting-knobs").help(&*help);
-            let Some((odd, place)) = odd.take().and_then(|odd| Some((odd, definition.place?))) else {
-                found.push((warning(definition), shown(definition.name)));
+            let Some(((other, odd), place)) = odd.take().and_then(|odd| Some((odd, definition.place?))) else {
+                let warning = definition.name_warning(message).code("conflicting-knobs").help(help);
+                found.push((warning, shown(definition.name)));
                 continue;
             };
+            let message = format!("there is no `SLOT_TYPE_{other}`, and no number of slots of type {number}");
+            let warning = odd.name_warning(message).code("conflicting-knobs");
+            let warning = warning.help(format!("write `NUM_SLOTS_TYPE_{number}`"));
             let label = format!("type {number} is defined here");
-            let warning = second_place::beside(self.config, warning(odd), (place, definition.name.len()), &label);
-            found.push((warning.help(format!("write `NUM_SLOTS_TYPE_{number}`")), shown(odd.name)));
+            let warning = second_place::beside(self.config, warning, (place, definition.name.len()), &label);
+            found.push((warning, shown(odd.name)));
         }
         let of_type = |name: &str| {
             let (number, _) = name.strip_prefix("SLOT_TYPE_")?.split_once('_')?;

@@ -20,7 +20,7 @@ pub(super) fn check(expr: &Expr, value: &dyn Fn(Name) -> Option<Expr>) -> Option
     };
     (tree.first_of(expr.root())..=expr.root()).find_map(|id| {
         let Node::Binary(op, left, right) = *tree.node(id) else { return None };
-        let reference = tree.reference(tree.bare(left)).filter(|_| matches!(op.precedence(), 6 | 7))?;
+        let reference = tree.reference(tree.bare(left)).filter(|_| op.is_comparison())?;
         let Node::Literal(other) = tree.node(tree.bare(right)) else { return None };
         let name = reference.name;
         if is_known(name.folded()) || reference.scope == RefScope::Target {
@@ -40,6 +40,6 @@ pub(super) fn check(expr: &Expr, value: &dyn Fn(Name) -> Option<Expr>) -> Option
         };
         let span = tree.span(id)?;
         let message = format!("`{name}` is {own} here: its comparison with {other} {effect}");
-        Some(Diagnostic::warning(message, span).help("write both with quotes, or both without").code("type-clash"))
+        Some(Diagnostic::warning(message, span).help(format!("compare it with {own}")).code("type-clash"))
     })
 }

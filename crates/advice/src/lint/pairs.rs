@@ -155,7 +155,7 @@ impl Pairs<'_> {
         }
     }
 
-    /// Least and largest values in the wrong order: the largest one always counts (`masterDaemon.cpp`).
+    /// Least and largest values in the wrong order: the largest one is always taken (`masterDaemon.cpp`).
     fn bounds(&mut self) {
         const BOUNDS: [[(&str, i64); 2]; 1] = [[("MASTER_BACKOFF_CONSTANT", 9), ("MASTER_BACKOFF_CEILING", 3600)]];
         for [least, most] in BOUNDS {
@@ -167,7 +167,7 @@ impl Pairs<'_> {
             // Another file may set what is missing here.
             let are_known = has_root(self.config) || [least, most].iter().all(|one| self.set(one.0).is_some());
             if low > high && high > 0 && are_known {
-                let message = format!("`{}` {low} is more than `{}` {high}, which always counts", least.0, most.0);
+                let message = format!("`{}` {low} is more than `{}` {high}, which is always taken", least.0, most.0);
                 self.odd_of([least, most], message, &format!("write more in `{}`", most.0));
             }
         }

@@ -8,9 +8,9 @@ use classmate::{Diagnostic, Span};
 use classmate_config::{Config, Location};
 
 /// Lines between two places of which both are shown.
-const MAX_LINES: u32 = 100;
+pub(super) const MAX_LINES: u32 = 100;
 
-/// The later of two places in the order of the files, with the other one: mostly the one that has to be changed, as its
+/// The later of two places, with the other one, in the order in which files are opened: mostly the one that has to be changed, as its
 /// author had not seen the effect of the earlier one.
 pub(super) fn later<'n>(
     config: &Config,
@@ -24,7 +24,7 @@ pub(super) fn later<'n>(
     if order(&first) > order(&second) { [(one, first), (other, second)] } else { [(other, second), (one, first)] }
 }
 
-/// The finding with a second place, of so many bytes. One that is far away, or in another file, is named in the help.
+/// The finding with a second place and its length in bytes. One that is far away, or in another file, is named in the help.
 pub(super) fn beside(
     config: &Config,
     found: Diagnostic,
@@ -38,7 +38,7 @@ pub(super) fn beside(
         let is_elsewhere = place.file != other.file;
         let file = if is_elsewhere { format!("`{}`, ", other.file) } else { String::new() };
         let is_same = !is_elsewhere && place.line == other.line;
-        return if is_same { found } else { found.more_help(format!("{label}: {file}line {}", other.line)) };
+        return if is_same { found } else { found.more_help(format!("{label}, in {file}line {}", other.line)) };
     };
     let lines = LineIndex::of(&source.text);
     let first = place.line.min(other.line);

@@ -14,10 +14,10 @@ use super::knobs::{HOLD, LONE_JOB, MATCH_VALUE, RELEASE};
 use super::open_macros::lint_with_macros;
 use super::rules::{published, unquoted_text};
 use super::submit_expressions::{Own, date, minutes_of_days, of_gpus, of_rank, quoted_truth, string_for_number};
-use super::submit_lines::{byte_order_mark, comment_in_statement, of_other_system, short_row, swallowed};
+use super::submit_lines::{byte_order_mark, comment_in_statement, joined_command, of_other_system, short_row};
 use super::submit_requests::{expanded_size, is_amount, number_expected, request, undefined_at_first};
 use super::versions::LintVersions;
-use super::{beside_comment, is_slip, own_types, placed, refusals, shifted_fix};
+use super::{beside_comment, is_slip, own_types, placed, refusals, second_place, shifted_fix};
 use crate::submit::statements::{SubmitLine, joined, statements};
 use classmate::internal::diagnostic::{Excerpt, Severity};
 use classmate::internal::syntax::expr::Node;
@@ -70,6 +70,10 @@ pub fn lint(file: &Arc<str>, text: &[u8], versions: &LintVersions) -> Vec<Diagno
         let fix = shifted_fix(&one, *start);
         let earlier = reading.earlier.get(&at).filter(|_| one.code == "redefined-knob").and_then(|at| all.get(*at));
         let mut placed = match earlier {
+            Some((first, ..)) if number - first > second_place::MAX_LINES.into() => {
+                let one = one.more_help(format!("the earlier value is in line {first}"));
+                placed(one, file, *number, Excerpt { text: line.to_vec(), subject: None }, fix)
+            }
             Some(earlier) => {
                 let (first, one, both) = with_earlier(text, earlier, (*start, line), one);
                 placed(one, file, first, Excerpt { text: both, subject: None }, fix)
@@ -83,7 +87,7 @@ pub fn lint(file: &Arc<str>, text: &[u8], versions: &LintVersions) -> Vec<Diagno
     found.extend(all.iter().filter_map(|(number, _, line)| comment_in_statement(file, line, *number)));
     found.extend(of_other_system(file, &all));
     found.extend(short_row(file, text, &all));
-    found.extend(all.iter().filter_map(|(number, _, line)| swallowed(file, line, *number)));
+    found.extend(all.iter().filter_map(|(number, _, line)| joined_command(file, line, *number)));
     for (count, last) in of_reading.into_values().filter(|(count, _)| *count > MAX_OF_STATEMENT) {
         if let Some(last) = found.get_mut(last) {
             *last = last.clone().more_help(more(count));

@@ -196,7 +196,7 @@ impl Reading {
             self.value(&["accounting_group"]).filter(|(group, _)| !group.contains('$') && is_of_group(group))?;
         let (user, at) = self.value(&["accounting_group_user"])?;
         let rest = user.strip_prefix(group.as_str())?.strip_prefix('.')?;
-        let message = format!("`{user}` has the group again: the submitter is `{group}.{user}`");
+        let message = format!("`{user}` repeats the group: the submitter is `{group}.{user}`");
         Some((*at, message, format!("write `accounting_group_user = {rest}`")))
     }
 

@@ -31,8 +31,6 @@ pub(super) struct Own {
     pub(super) ad: ClassAd,
     /// The values of those that have one value.
     pub(super) types: ClassAd,
-    /// The comment at the beginning of the file.
-    pub(super) header: String,
     /// True if the jobs run on the access point.
     pub(super) is_local: bool,
     /// Macros that something refers to, or that `queue` sets.
@@ -50,29 +48,27 @@ pub(super) struct Own {
 impl Own {
     pub(super) fn of(text: &[u8]) -> Self {
         let mut own = Own::default();
-        let (mut comment, mut is_header) = (String::new(), true);
+        let mut comment = String::new();
         for (_, start, line) in statements(text).0 {
             let line = line.trim_ascii();
             if line.starts_with(b"#") {
                 comment.push_str(&String::from_utf8_lossy(line));
                 comment.push(' ');
             } else if !comment.is_empty() {
-                if is_header {
-                    own.header.clone_from(&comment);
-                }
                 own.comments.insert(start, std::mem::take(&mut comment));
             }
-            is_header &= line.starts_with(b"#");
             let name = line[..memchr::memchr(b'=', line).unwrap_or(0)].trim_ascii().to_ascii_uppercase();
             if let Some(name) = name.as_slice().strip_prefix(b"+").or_else(|| name.strip_prefix(b"MY.")) {
                 let is_first = own.attributes.insert(name.to_vec());
                 let value = &line[memchr::memchr(b'=', line).map_or(line.len(), |at| at + 1)..];
+                // Of a name with several values, none is known.
+                if !is_first {
+                    own.types.remove(Name::new(name));
+                }
                 if let Ok(expr) = parse_expr(value.trim_ascii(), &own.options()) {
                     own.ad.insert_expr(Name::new(name), &expr);
                     if is_first {
                         own.types.insert_expr(Name::new(name), &expr);
-                    } else {
-                        own.types.remove(Name::new(name));
                     }
                 }
             }
@@ -86,7 +82,6 @@ impl Own {
                 own.reasons.insert(lower.clone(), value.clone());
             }
             let has_unit = is_amount(&value) && !value.ends_with(|sign: char| sign.is_ascii_digit() || sign == '.');
-            // Of a name with several values, none is known.
             let known = if has_unit && !own.sizes.contains_key(&lower) { value } else { String::new() };
             if has_unit || own.sizes.contains_key(&lower) {
                 own.sizes.insert(lower, known);
@@ -113,12 +108,9 @@ impl Own {
         format!("{}{reason}", self.comments.get(&start).map_or("", String::as_str))
     }
 
-    /// The finding about a number of seconds of which a comment says another amount. The comment at the beginning of the file
-    /// counts if it has the same number.
+    /// The finding about a number of seconds of which the comment above says another amount.
     pub(super) fn said_otherwise(&self, start: usize, name: &str, number: &str) -> Option<Diagnostic> {
-        let mut of_file = self.header.split(|sign: char| !(sign.is_ascii_digit() || sign == '.'));
         said_otherwise(name, number, &self.beside(start, name))
-            .or_else(|| said_otherwise(name, number, &self.header).filter(|_| of_file.any(|word| word == number)))
     }
 
     /// The role of `requirements`.

@@ -1,5 +1,5 @@
-//! Lines of a submit file that are not what they look like: comments within values, rows that lack items, commands that a line
-//! before them swallows.
+//! Lines of a submit file that are not what they look like: comments within values, rows that lack items, commands that are
+//! read as parts of the line before.
 //!
 //! In: the statements of a file. Out: the findings about their lines.
 
@@ -73,7 +73,7 @@ pub(super) fn short_row(file: &Arc<str>, text: &[u8], all: &[SubmitLine<'_>]) ->
 }
 
 /// A command on a line that the `\` at the end of the line before it makes a part of another value.
-pub(super) fn swallowed(file: &Arc<str>, statement: &[u8], number: u64) -> Option<Diagnostic> {
+pub(super) fn joined_command(file: &Arc<str>, statement: &[u8], number: u64) -> Option<Diagnostic> {
     let mut offset = 0;
     for (at, line) in statement.split_inclusive(|byte| *byte == b'\n').enumerate() {
         let text = line.trim_ascii();

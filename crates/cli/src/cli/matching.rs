@@ -123,6 +123,11 @@ pub(super) fn run(arguments: &MatchArguments, streams: Streams) -> Result<(), Fa
     let Some(found) = Matching::of(&jobs, &slots, arguments.pairs, allowed, &settings) else {
         return Err(too_many_pairs(jobs.len(), slots.len()));
     };
+    if found.pairs.len() > MOST_LISTED && !arguments.no_limit {
+        let most = counted(MOST_LISTED as u64, "pair");
+        return Err(Failure::new(format!("more than {most} match, which are too many to list"))
+            .help("count them with --pairs none, or list all with --no-limit"));
+    }
     let form = arguments.output.format;
     if form == Form::Text {
         let answer = Reply { schema: "", result: &(), rows: &[(); 0] };
@@ -233,8 +238,8 @@ impl Serialize for Matching {
 const STEPS_OF_PAIR: u64 = 40;
 const STEPS_OF_ROW: u64 = 300;
 
-/// Steps that all pairs together may take, besides one for so many pairs of bytes of the ads: the work of a pool grows with the square
-/// of its size. 2 MB of any ads take less than two seconds, and pools as they are recorded less than half of the steps.
+/// Steps that all pairs together may take, and the pairs of bytes of the ads that allow one more: the work of a pool grows with the
+/// square of its size. 2 MB of any ads take less than two seconds, and pools as they are recorded less than half of the steps.
 const BASE_STEPS: u64 = 150_000_000;
 const PAIRS_OF_BYTES: u64 = 8_000;
 
@@ -270,7 +275,7 @@ fn too_many_pairs(jobs: usize, slots: usize) -> Failure {
 const PAIRS_AT_ONCE: usize = 1 << 16;
 
 impl Matching {
-    /// Evaluates all pairs; `None` if that takes more than the allowed steps.
+    /// Evaluates all pairs, or until there are more to list than [`MOST_LISTED`]; `None` if that takes more than the allowed steps.
     fn of(jobs: &[ClassAd], slots: &[ClassAd], listed: Pairs, allowed: u64, settings: &EvalOptions) -> Option<Self> {
         let taken = AtomicU64::new(0);
         let is_over = || taken.load(Ordering::Relaxed) > allowed;
@@ -283,6 +288,7 @@ impl Matching {
         let mut found = Matching { pairs: Vec::new(), jobs: Vec::with_capacity(jobs.len()), slots: names };
         // Some jobs at once, so that threads have work even if there are few slots.
         let at_once = PAIRS_AT_ONCE.div_ceil(slots.len().max(1));
+        let most = if allowed == u64::MAX { usize::MAX } else { MOST_LISTED };
         let parts = jobs.chunks(at_once).flat_map(|jobs| {
             let pair = |at: usize| {
                 if is_over() {
@@ -299,6 +305,10 @@ impl Matching {
             (0..jobs.len()).map(of_job).collect::<Vec<_>>()
         });
         for (at, (job, pairs)) in jobs.iter().zip(parts).enumerate() {
+            // More are not listed.
+            if found.pairs.len() > most {
+                break;
+            }
             let count = |holds: &dyn Fn(&Pair) -> bool| pairs.iter().filter(|pair| holds(pair)).count();
             found.jobs.push(JobRow {
                 job: job_name(job, at),

@@ -106,7 +106,7 @@ impl Output {
     }
 }
 
-/// A finding about an input. It is drawn when it is shown, because of many equal ones few are.
+/// A finding about an input. It is drawn when it is shown: of many equal ones, most are not.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Finding {
     diagnostic: Diagnostic,

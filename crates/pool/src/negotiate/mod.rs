@@ -171,7 +171,7 @@ impl PreparedPool<'_> {
         let mut left_out = left_out(self.ignored, snapshot, &queue, self.known_jobs);
         left_out.extend(rules.groups.odd.iter().cloned());
         left_out.extend(rules.concurrency.odd().map(told));
-        let mut offers = ScanMatcher::new(slots, std::mem::take(&mut self.ranks), rules, settings);
+        let mut offers = ScanMatcher::new(slots, self.ranks.clone(), rules, settings);
         if let Some(log) = &snapshot.log {
             offers = offers.with_books(log);
         }

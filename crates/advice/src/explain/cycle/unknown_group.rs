@@ -28,7 +28,10 @@ impl UnknownGroup {
             Some(String::from_utf8_lossy(&text).into_owned())
         };
         let path = text("AccountingGroup")?;
-        // A name of a user may have dots.
+        // The name of a user alone may have dots, too.
+        if ["AcctGroupUser", "Owner"].into_iter().filter_map(text).any(|user| user == path) {
+            return None;
+        }
         let by_user = |user: String| Some(path.strip_suffix(user.as_str())?.strip_suffix('.')?.len());
         let end = text("AcctGroup").filter(|group| path.starts_with(&format!("{group}."))).map(|group| group.len());
         let end = end.or_else(|| ["AcctGroupUser", "Owner"].into_iter().filter_map(text).find_map(by_user));

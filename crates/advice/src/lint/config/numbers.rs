@@ -37,7 +37,14 @@ impl Linter<'_> {
     /// Reports a list that replaces its default, where the comment above it asks for an addition.
     pub(super) fn replaced_list(&mut self, definition: &Definition<'_>) {
         const LISTS: [&str; 4] = ["BENCHMARKS_JOBLIST", "FILETRANSFER_PLUGINS", "SCHEDD_ATTRS", "STARTD_ATTRS"];
-        const WORDS: [&str; 4] = ["in addition", "additional ", "additionally", "on top of the"];
+        const WORDS: [&str; 6] = [
+            "in addition",
+            "additional plugin",
+            "additional attr",
+            "additional benchmark",
+            "additionally",
+            "on top of the",
+        ];
         const NOT: [&str; 4] = ["no ", "not ", "without ", "instead"];
         let upper = shown_name(bare(definition.name)).to_ascii_uppercase();
         let is_plain = definition.place.is_some() && definition.template.is_none();

@@ -322,7 +322,9 @@ fn closest_but_itself(allowed: usize, name: &str, known: &[String]) -> Option<St
 pub(super) fn of_turned_limit(name: &[u8], value: &[u8]) -> Option<String> {
     let front = name.get(..6).filter(|front| front.eq_ignore_ascii_case(b"LIMIT_"))?;
     let resource = String::from_utf8_lossy(&name[front.len()..]);
-    (!resource.is_empty() && is_number(value.trim_ascii())).then(|| format!("{resource}_LIMIT"))
+    // Others have names of several words, as variables have.
+    let is_resource = !resource.is_empty() && !resource.contains('_');
+    (is_resource && is_number(value.trim_ascii())).then(|| format!("{resource}_LIMIT"))
 }
 
 /// The concurrency limit that a name is but for a slip, `XSW_LIMT`, where its value is a number.

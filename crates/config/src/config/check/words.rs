@@ -138,11 +138,12 @@ fn reserved(upper: &str, value: &str) -> Option<Problem> {
 fn environment(upper: &str, value: &str) -> Option<Problem> {
     let is_plain = !value.starts_with('"') && !value.contains(';');
     let words: Vec<&str> = value.split_whitespace().collect();
-    // Options such as `-Da=b` are parts of a value.
+    // Options such as `-Da=b`, and words such as `mode=slow`, are parts of a value.
     let is_setting = |word: &&str| {
         let name = word.split('=').next().unwrap_or_default();
-        let first = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
-        let is_name = first && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let first = name.bytes().next().is_some_and(|byte| byte.is_ascii_uppercase() || byte == b'_');
+        let is_name =
+            first && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_');
         is_name && word.matches('=').count() == 1
     };
     let is_list = words.len() > 1 && words.iter().all(is_setting);
@@ -259,8 +260,9 @@ fn host(upper: &str, value: &str) -> Option<Problem> {
         return Some((Severity::Warning, message, format!("write `$({item})`")));
     }
     if let Some(item) = items().find(|item| item.parse::<u16>().is_ok_and(|port| port >= 1024)) {
-        let message = format!("`{item}` in `{upper}` is the name of a host of its own, and looks like a port");
-        return Some((Severity::Warning, message, format!("write `host:{item}`")));
+        let message = format!("`{item}` in `{upper}` is taken for the name of another host, and looks like a port");
+        let host = items().take_while(|one| *one != item).last().unwrap_or("host");
+        return Some((Severity::Warning, message, format!("write `{host}:{item}`")));
     }
     if let Some(item) = items().find(|item| !is_host(item)) {
         let message = format!("`{item}` in `{upper}` is not the name of a host");
