@@ -369,7 +369,7 @@ impl Notes {
         self.flaw = self.flaw.or(other.flaw);
     }
 
-    /// Leaves out a text wherever it is, such as a folder that the user does not know.
+    /// Leaves out a text in warnings and in the names of files, such as a folder that the user does not know.
     #[must_use]
     pub(super) fn without(self, text: &str) -> Self {
         let warnings = self.warnings.iter().map(|warning| warning.replace(text, "")).collect();

@@ -113,18 +113,19 @@ pub(super) fn run(arguments: &MatchArguments, streams: Streams) -> Result<(), Fa
         settings.now = Some(recorded.newest_time()).filter(|newest| *newest > 0).unwrap_or(settings.now);
         slots = recorded.slots;
     }
+    let (allowed, most) =
+        if arguments.no_limit { (u64::MAX, usize::MAX) } else { (allowance(&jobs, &slots), MOST_LISTED) };
     let pairs = jobs.len().saturating_mul(slots.len());
-    if arguments.pairs == Pairs::All && pairs > MOST_LISTED && !arguments.no_limit {
+    if arguments.pairs == Pairs::All && pairs > most {
         return Err(Failure::new(format!("{} are too many to list", counted(pairs as u64, "pair"))).help(
             "count them with --pairs none, list those that match with --pairs matches, or list all with --no-limit",
         ));
     }
-    let allowed = if arguments.no_limit { u64::MAX } else { allowance(&jobs, &slots) };
-    let Some(found) = Matching::of(&jobs, &slots, arguments.pairs, allowed, &settings) else {
+    let Some(found) = Matching::of(&jobs, &slots, (arguments.pairs, most), allowed, &settings) else {
         return Err(too_many_pairs(jobs.len(), slots.len()));
     };
-    if found.pairs.len() > MOST_LISTED && !arguments.no_limit {
-        let most = counted(MOST_LISTED as u64, "pair");
+    if found.pairs.len() > most {
+        let most = counted(most as u64, "pair");
         return Err(Failure::new(format!("more than {most} match, which are too many to list"))
             .help("count them with --pairs none, or list all with --no-limit"));
     }
@@ -275,8 +276,14 @@ fn too_many_pairs(jobs: usize, slots: usize) -> Failure {
 const PAIRS_AT_ONCE: usize = 1 << 16;
 
 impl Matching {
-    /// Evaluates all pairs, or until there are more to list than [`MOST_LISTED`]; `None` if that takes more than the allowed steps.
-    fn of(jobs: &[ClassAd], slots: &[ClassAd], listed: Pairs, allowed: u64, settings: &EvalOptions) -> Option<Self> {
+    /// Evaluates all pairs, or until there are more to list than `most`; `None` if that takes more than the allowed steps.
+    fn of(
+        jobs: &[ClassAd],
+        slots: &[ClassAd],
+        (listed, most): (Pairs, usize),
+        allowed: u64,
+        settings: &EvalOptions,
+    ) -> Option<Self> {
         let taken = AtomicU64::new(0);
         let is_over = || taken.load(Ordering::Relaxed) > allowed;
         let is_listed = |pair: &Pair| match listed {
@@ -288,7 +295,6 @@ impl Matching {
         let mut found = Matching { pairs: Vec::new(), jobs: Vec::with_capacity(jobs.len()), slots: names };
         // Some jobs at once, so that threads have work even if there are few slots.
         let at_once = PAIRS_AT_ONCE.div_ceil(slots.len().max(1));
-        let most = if allowed == u64::MAX { usize::MAX } else { MOST_LISTED };
         let parts = jobs.chunks(at_once).flat_map(|jobs| {
             let pair = |at: usize| {
                 if is_over() {
