@@ -16,6 +16,7 @@ use classmate_config::ConfigError;
 use classmate_pool::internal::negotiate::candidate::PreemptState;
 use classmate_pool::internal::negotiate::quotas::ExplainedGroup;
 use classmate_pool::internal::queue::job_names::JobNames;
+use classmate_pool::internal::quota::summary::scaled_down;
 use classmate_pool::{CycleOptions, Feasibility, JobId, Match, Outcome, PreparedPool, Rejection, Snapshot};
 
 /// The result of a pool, and the jobs that match any slot.
@@ -136,6 +137,8 @@ pub struct Difference {
     /// For each of these groups, the lines of the derivation of its quota and allocation that differ; none if they were not
     /// derived.
     pub group_reasons: Vec<Delta<Vec<String>>>,
+    /// Sentences on static quotas that are scaled down after the change, except those that are true before it.
+    pub scaled_quotas: Vec<String>,
     /// Jobs that get a slot only after the change.
     pub jobs_won: Vec<String>,
     /// Jobs that get a slot only before it.
@@ -219,6 +222,9 @@ impl Difference {
             });
             figures.collect()
         };
+        let mut scaled_quotas = scaled_down(&after.groups);
+        let known = scaled_down(&before.groups);
+        scaled_quotas.retain(|sentence| !known.contains(sentence));
         let moved = old.iter().filter_map(|(job, slot)| {
             let other = new.get(job).filter(|other| *other != slot)?;
             Some((job.clone(), slot.clone(), other.clone()))
@@ -230,6 +236,7 @@ impl Difference {
             submitters: paired(&submitters(before), &submitters(after)),
             weights: paired(&weights(before), &weights(after)),
             groups: paired(&groups(before), &groups(after)),
+            scaled_quotas,
             jobs_won: jobs_only(&new, &old),
             jobs_lost: jobs_only(&old, &new),
             jobs_moved: moved.collect(),

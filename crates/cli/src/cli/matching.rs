@@ -241,8 +241,8 @@ const STEPS_OF_ROW: u64 = 300;
 
 /// Steps that all pairs together may take, and the pairs of bytes of the ads that allow one more: the work of a pool grows with the
 /// square of its size. 2 MB of any ads take less than two seconds, and pools as they are recorded less than half of the steps.
-const BASE_STEPS: u64 = 150_000_000;
-const PAIRS_OF_BYTES: u64 = 8_000;
+const BASE_STEPS: u64 = 50_000_000;
+const PAIRS_OF_BYTES: u64 = 40_000;
 
 /// Most pairs that are listed, which are kept in memory.
 const MOST_LISTED: usize = 20_000_000;
@@ -332,6 +332,7 @@ impl Matching {
                 rank: pair.rank,
             }));
         }
+        eprintln!("taken {} of {}", taken.load(Ordering::Relaxed), allowed);
         (!is_over()).then_some(found)
     }
 

@@ -172,6 +172,13 @@ impl PoolFiles {
         for file in reports {
             notes.add_file(file);
         }
+        // A directory with submitters comes from a pool, which has priorities.
+        if let Some(directory) =
+            self.directory().filter(|_| log.is_none() && submitters.as_ref().is_some_and(|ads| ads.len() > 1))
+        {
+            let text = "has no Accountantnew.log or accounting.ads: all submitters have the same priority";
+            notes.warn(format!("`{}` {text}", directory.display()));
+        }
         if let Some(path) = of_slurm.filter(|_| !jobs.iter().any(|ad| ad.contains("ClusterId"))) {
             expect_jobs(&path)?;
         }

@@ -187,7 +187,7 @@ fn page(lines: &str, width: Option<usize>) -> Vec<Output> {
     let mut out = Vec::new();
     // Writing to memory cannot fail.
     let _ = writeln!(Folded::new(&mut out, width), "{lines}");
-    text(String::from_utf8_lossy(&out).trim_end())
+    vec![Output::Page(String::from_utf8_lossy(&out).trim_end().to_owned())]
 }
 
 fn call(command: &ReplCommand) -> String {

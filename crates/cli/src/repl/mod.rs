@@ -65,6 +65,8 @@ pub enum Output {
     Value(String),
     /// Anything else that was asked for.
     Text(String),
+    /// The description of commands or functions.
+    Page(String),
     /// A likely mistake.
     Warning(String),
     /// The reason why the line failed.
@@ -77,17 +79,20 @@ impl Output {
     /// The text, of one or more lines, without the last line end.
     pub fn text(&self) -> Cow<'_, str> {
         match self {
-            Output::Value(text) | Output::Text(text) | Output::Warning(text) | Output::Problem(text) => {
-                Cow::Borrowed(text)
-            }
+            Output::Value(text)
+            | Output::Text(text)
+            | Output::Page(text)
+            | Output::Warning(text)
+            | Output::Problem(text) => Cow::Borrowed(text),
             Output::Finding(finding) => Cow::Owned(finding.drawn()),
         }
     }
 
-    /// The severity and the message, if it is one.
+    /// The severity and the message, if it is one; for a page, its first line. Of many equal ones, most need not be shown.
     pub(crate) fn message(&self) -> Option<(&str, &str)> {
         match self {
             Output::Value(_) | Output::Text(_) => None,
+            Output::Page(text) => Some(("page", text.lines().next().unwrap_or_default())),
             Output::Warning(text) | Output::Problem(text) => {
                 let line = text.lines().next().and_then(|line| line.split_once(": "));
                 Some(line.unwrap_or(("message", text)))
@@ -101,7 +106,7 @@ impl Output {
         match self {
             Output::Problem(_) => true,
             Output::Finding(finding) => finding.diagnostic.severity == Severity::Error,
-            Output::Value(_) | Output::Text(_) | Output::Warning(_) => false,
+            Output::Value(_) | Output::Text(_) | Output::Page(_) | Output::Warning(_) => false,
         }
     }
 }

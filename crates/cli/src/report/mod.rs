@@ -269,8 +269,12 @@ fn cut_before(source: &[u8], line_start: usize, wanted: usize) -> usize {
 
 /// Bytes as text without characters that would move the caret or the cursor.
 pub fn printable(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes)
-        .chars()
+    let text = String::from_utf8_lossy(bytes);
+    // Almost all texts need not be taken apart.
+    if text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+        return text.into_owned();
+    }
+    text.chars()
         .map(|character| match character {
             '\t' => ' ',
             other if other.is_control() => '·',

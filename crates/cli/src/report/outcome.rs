@@ -8,6 +8,7 @@ use crate::report::table::{Screen, Table, TableColumn, write_table};
 use crate::report::{Color, counted};
 use classmate_pool::internal::negotiate::candidate::PreemptState;
 use classmate_pool::internal::negotiate::summary::SubmitterSummary;
+use classmate_pool::internal::quota::summary::scaled_down;
 use classmate_pool::{GroupSummary, JobId, Match, Outcome, Rejected, Rejection, Tally};
 
 /// Writes submitters, at most so many matches, rejections by reason, and statistics.
@@ -68,7 +69,8 @@ fn groups(out: &mut impl Screen, outcome: &Outcome, color: Color) -> io::Result<
         TableColumn::right("USED", 0, |group| number(group.usage)),
         TableColumn::right("ROUNDS", 2, |group| group.rounds.len().to_string()),
     ];
-    write_table(out, &columns, &outcome.groups, color)
+    write_table(out, &columns, &outcome.groups, color)?;
+    scaled_down(&outcome.groups).iter().try_for_each(|sentence| writeln!(out, "{sentence}"))
 }
 
 /// At most two decimals, none if they are zero.

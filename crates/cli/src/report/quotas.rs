@@ -6,7 +6,7 @@ use crate::report::Color;
 use crate::report::table::{Screen, TableColumn, write_table};
 use classmate_pool::internal::negotiate::quotas::{Division, ExplainedGroup};
 use classmate_pool::internal::quota::derivation::slots;
-use classmate_pool::internal::quota::summary::{QuotaKind, SurplusPolicy};
+use classmate_pool::internal::quota::summary::{GroupSummary, QuotaKind, SurplusPolicy, scaled_down};
 
 /// Levels by which names are indented at most.
 const MAX_INDENT: usize = 10;
@@ -38,7 +38,14 @@ pub fn write(out: &mut impl Screen, division: &Division, color: Color) -> io::Re
     write_table(out, &columns, &division.groups, color)?;
     let unit = if division.weighted { "slot weight" } else { "slots" };
     writeln!(out)?;
-    writeln!(out, "Pool size {} ({unit}); {} not allocated to any group", slots(division.pool), slots(division.surplus))
+    writeln!(
+        out,
+        "Pool size {} ({unit}); {} not allocated to any group",
+        slots(division.pool),
+        slots(division.surplus)
+    )?;
+    let groups: Vec<GroupSummary> = division.groups.iter().map(|group| group.summary.clone()).collect();
+    scaled_down(&groups).iter().try_for_each(|sentence| writeln!(out, "{sentence}"))
 }
 
 /// Writes how the grant of one group came about.

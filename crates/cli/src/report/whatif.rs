@@ -90,6 +90,7 @@ pub fn write(out: &mut impl Screen, found: &Difference, color: Color) -> io::Res
     });
     let headings = ["GROUP", "QUOTA BEFORE", "AFTER", "ALLOCATED BEFORE", "AFTER", "USED BEFORE", "AFTER"];
     deltas(out, headings, groups, color)?;
+    found.scaled_quotas.iter().try_for_each(|sentence| writeln!(out, "{sentence}"))?;
     deltas(out, ["SLOT KIND", "MATCHED BEFORE", "AFTER"], found.classes.iter().map(counts), color)?;
     writeln!(out)?;
     for (what, count, names) in lists(found) {

@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::derivation::slots;
 use super::grant::{Grant, SurplusPot};
 use super::rounds::{Round, Rounds};
 use super::tree::{Configured, Group, GroupTree, ROOT};
@@ -177,6 +178,40 @@ pub fn summaries(tree: &GroupTree, rounds: &Rounds<'_>, demand: &[f64]) -> Vec<G
         }
     };
     tree.groups().iter().enumerate().map(summary).collect()
+}
+
+/// A sentence for each group with static quotas below it that are scaled down, because they sum to more than it has.
+///
+/// ```
+/// use classmate_config::Config;
+/// use classmate_pool::{Snapshot, negotiate};
+/// use classmate_pool::internal::quota::summary::scaled_down;
+/// let mut pool = Snapshot::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/groups"))?.snapshot;
+/// assert!(scaled_down(&negotiate(&pool).unwrap().groups).is_empty());
+/// // The pool has 30 slots, and chemistry a quota of 10.
+/// pool.config.add("more", b"GROUP_QUOTA_physics = 50").unwrap();
+/// assert_eq!(
+///     scaled_down(&negotiate(&pool).unwrap().groups),
+///     ["static quotas at the top level sum to 60, more than the pool's 30: they are scaled down"]
+/// );
+/// # Ok::<(), classmate_pool::internal::negotiate::LoadError>(())
+/// ```
+pub fn scaled_down(groups: &[GroupSummary]) -> Vec<String> {
+    let sentence = |parent: &GroupSummary| {
+        let is_below = |group: &&GroupSummary| group.parent.as_deref() == Some(&parent.name);
+        let fixed = || groups.iter().filter(is_below).filter(|group| group.kind == QuotaKind::Static);
+        let smaller = |group: &GroupSummary| group.subtree_quota < group.configured;
+        let sum = slots(fixed().map(|group| group.configured.max(0.0)).sum());
+        let has = slots(parent.subtree_quota);
+        let (place, owner) = match parent.kind {
+            QuotaKind::Pool => ("at the top level".to_owned(), "the pool's"),
+            _ => (format!("below `{}`", parent.name), "its"),
+        };
+        fixed()
+            .any(smaller)
+            .then(|| format!("static quotas {place} sum to {sum}, more than {owner} {has}: they are scaled down"))
+    };
+    groups.iter().filter_map(sentence).collect()
 }
 
 fn of_round(tree: &GroupTree, round: &Round, group: usize, limits: Vec<i32>) -> RoundSummary {
