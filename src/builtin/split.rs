@@ -20,7 +20,7 @@ fn split(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
         Some(Value::Str(separators)) => separators,
         Some(_) => return Ok(Value::Error),
     };
-    call.charge(text.len() / 64)?;
+    call.charge(text.len() / 16)?;
     let mut found = Vec::new();
     for part in parts(text, separators) {
         call.charge(1)?;
@@ -36,7 +36,7 @@ const STRING_SIZE: usize = 16;
 /// The parts around the first `@`; without one, `whole` arranges the text as two parts.
 fn around_at(call: &mut Call<'_, '_>, whole: fn(Value) -> Vec<Value>) -> Result<Value, Exit> {
     let Value::Str(text) = call.argument(0)? else { return Ok(Value::Error) };
-    call.charge(text.len() / 64)?;
+    call.charge(text.len() / 16)?;
     call.reserve(text.len())?;
     call.list(match memchr::memchr(b'@', &text) {
         Some(at) => vec![Value::text(&text[..at]), Value::text(&text[at + 1..])],

@@ -38,7 +38,7 @@ fn strings<const MOST: usize>(call: &mut Call<'_, '_>) -> Result<[Option<Text>; 
 
 /// Counts the steps of reading a number of bytes.
 fn charge_for(call: &mut Call<'_, '_>, bytes: usize) -> Result<(), EvalError> {
-    call.charge(bytes / 64)
+    call.charge(bytes / 8)
 }
 
 fn size(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
@@ -50,7 +50,7 @@ fn size(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
 fn reduced(call: &mut Call<'_, '_>, reduction: Reduction) -> Result<Value, Exit> {
     let [Some(list), delimiters] = strings::<2>(call)? else { return Ok(Value::Error) };
     // Reading numbers takes longer than looking for delimiters.
-    charge_for(call, list.len().saturating_mul(16))?;
+    charge_for(call, list.len().saturating_mul(4))?;
     Ok(reduce(&list, delimiters.as_deref().unwrap_or(DELIMITERS), reduction))
 }
 
@@ -81,7 +81,7 @@ fn is_member<const CASELESS: bool>(call: &mut Call<'_, '_>) -> Result<Value, Exi
 }
 
 fn is_subset<const CASELESS: bool>(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
-    asked(call, 16, |items, list, delimiters| subset(items, list, delimiters, CASELESS))
+    asked(call, 4, |items, list, delimiters| subset(items, list, delimiters, CASELESS))
 }
 
 fn regexp_member(call: &mut Call<'_, '_>) -> Result<Value, Exit> {

@@ -158,16 +158,16 @@ impl<'a> Scope<'a> {
         self.eval(condition).is_ok_and(|value| value.as_condition() == Some(true))
     }
 
-    /// As [`Scope::eval`]; also how many steps of [`Limits::work`] it took.
+    /// As [`Scope::eval`]; also how much work it took: steps of [`Limits::work`], and one for every 16 bytes that were made.
     pub fn eval_counted(&self, expr: &Expr) -> (Result<Value, EvalError>, u64) {
         let mut evaluator = Evaluator::new(*self);
-        (evaluator.eval_root(expr), evaluator.steps())
+        (evaluator.eval_root(expr), evaluator.effort())
     }
 
-    /// As [`Scope::eval_attr`]; also how many steps of [`Limits::work`] it took.
+    /// As [`Scope::eval_attr`]; also how much work it took: steps of [`Limits::work`], and one for every 16 bytes that were made.
     pub fn eval_attr_counted(&self, name: impl Into<Name>) -> (Result<Value, EvalError>, u64) {
         let mut evaluator = Evaluator::new(*self);
-        (evaluator.eval_attribute(name.into()), evaluator.steps())
+        (evaluator.eval_attribute(name.into()), evaluator.effort())
     }
 
     /// The value of an attribute of the ad; undefined if it is missing (`docs/reference/classad-language.md` 10.5).

@@ -1,5 +1,6 @@
 //! `classmate functions [NAME]`
 
+use std::borrow::Cow;
 use std::io::Write;
 
 use serde_json::{Value as Json, json};
@@ -27,11 +28,11 @@ pub(super) struct FunctionsArguments {
 }
 
 pub(super) fn run(arguments: &FunctionsArguments) -> Result<(), Failure> {
-    let (text, found): (String, Vec<&Function>) = match &arguments.name {
-        None => (functions::list(), all().collect()),
+    let (text, found): (Cow<'_, str>, Vec<&Function>) = match &arguments.name {
+        None => (functions::list().into(), all().collect()),
         Some(name) => {
             let text = functions::describe(name, columns()).map_err(Failure::input)?;
-            (text, find(Name::new(name.strip_suffix("()").unwrap_or(name))).into_iter().collect())
+            (text.into(), find(Name::new(name.strip_suffix("()").unwrap_or(name))).into_iter().collect())
         }
     };
     let rows: Vec<Json> = found.into_iter().map(row).collect();

@@ -240,9 +240,9 @@ const STEPS_OF_PAIR: u64 = 40;
 const STEPS_OF_ROW: u64 = 300;
 
 /// Steps that all pairs together may take, and the pairs of bytes of the ads that allow one more: the work of a pool grows with the
-/// square of its size. 2 MB of any ads take less than two seconds, and pools as they are recorded less than half of the steps.
-const BASE_STEPS: u64 = 50_000_000;
-const PAIRS_OF_BYTES: u64 = 40_000;
+/// square of its size. 2 MB of any ads take about two seconds at most, and pools as they are generated or recorded stay below.
+const BASE_STEPS: u64 = 20_000_000;
+const PAIRS_OF_BYTES: u64 = 16_000;
 
 /// Most pairs that are listed, which are kept in memory.
 const MOST_LISTED: usize = 20_000_000;
@@ -256,11 +256,13 @@ fn allowance(jobs: &[ClassAd], slots: &[ClassAd]) -> u64 {
 /// About the length of the text of an ad, bytes.
 fn size(ad: &ClassAd) -> u64 {
     let value = |value: &Attribute| match value {
-        Attribute::Literal(Literal::Str(text)) => text.len(),
-        Attribute::Literal(_) => 1,
+        Attribute::Literal(Literal::Str(text)) => text.len() + 2,
+        Attribute::Literal(Literal::Int(number)) => number.unsigned_abs().checked_ilog10().unwrap_or(0) as usize + 1,
+        Attribute::Literal(_) => 5,
         Attribute::Tree(tree) => 4 * tree.nodes.len(),
     };
-    ad.attributes().map(|(name, attribute)| (name.folded().len() + value(attribute)) as u64).sum()
+    let line = " = \n".len();
+    ad.attributes().map(|(name, attribute)| (name.folded().len() + line + value(attribute)) as u64).sum()
 }
 
 fn too_many_pairs(jobs: usize, slots: usize) -> Failure {
@@ -332,7 +334,6 @@ impl Matching {
                 rank: pair.rank,
             }));
         }
-        eprintln!("taken {} of {}", taken.load(Ordering::Relaxed), allowed);
         (!is_over()).then_some(found)
     }
 

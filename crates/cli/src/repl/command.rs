@@ -1,10 +1,10 @@
 //! The commands of a session: lines that begin with a colon.
 
-use std::io::Write;
+use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use crate::cli::library::newer;
-use crate::repl::{Output, Session, ads, expression, slots};
-use crate::report::fold::Folded;
+use crate::repl::{Output, Page, Session, ads, expression, slots};
 use crate::report::{functions, printable, shortened};
 use classmate::internal::builtin::near::{allowance, distance};
 use classmate::internal::eval::walk::AdSide;
@@ -166,28 +166,29 @@ fn help(session: &mut Session, input: CommandInput<'_>) -> Vec<Output> {
                     about.push('\n');
                     about.push_str(command.more);
                 }
-                page(&about, width)
+                page(about, width)
             }
             Err(message) => {
-                functions::describe(&name, width).map_or_else(|_| problem(message), |about| page(&about, width))
+                functions::describe(&name, width).map_or_else(|_| problem(message), |about| page(about, width))
             }
         };
     }
+    page(LIST.as_str(), width)
+}
+
+/// The commands.
+static LIST: LazyLock<String> = LazyLock::new(|| {
     let mut lines =
         String::from("Type an expression to evaluate it, or `NAME = expression` to define an attribute of MY.\n");
     let column = COMMANDS.iter().map(|command| call(command).len()).max().unwrap_or(0);
     for command in COMMANDS {
         lines.push_str(&format!("\n  {:column$}  {}", call(command), command.about));
     }
-    page(&lines, width)
-}
+    lines
+});
 
-/// A text whose lines are folded to a width.
-fn page(lines: &str, width: Option<usize>) -> Vec<Output> {
-    let mut out = Vec::new();
-    // Writing to memory cannot fail.
-    let _ = writeln!(Folded::new(&mut out, width), "{lines}");
-    vec![Output::Page(String::from_utf8_lossy(&out).trim_end().to_owned())]
+fn page(lines: impl Into<Cow<'static, str>>, width: Option<usize>) -> Vec<Output> {
+    vec![Output::Page(Page { lines: lines.into(), width })]
 }
 
 fn call(command: &ReplCommand) -> String {
@@ -248,8 +249,8 @@ fn now(session: &mut Session, input: CommandInput<'_>) -> Vec<Output> {
 fn list_functions(session: &mut Session, input: CommandInput<'_>) -> Vec<Output> {
     let width = session.start.width;
     match input.text().as_str() {
-        "" => page(&functions::list(), width),
-        name => functions::describe(name, width).map_or_else(problem, |about| page(&about, width)),
+        "" => page(functions::list(), width),
+        name => functions::describe(name, width).map_or_else(problem, |about| page(about, width)),
     }
 }
 

@@ -12,8 +12,10 @@ pub mod input;
 mod slots;
 
 use std::borrow::Cow;
+use std::io::Write;
 use std::time::Duration;
 
+use crate::report::fold::Folded;
 use crate::report::versions::not_reproduced;
 use crate::report::{Color, Origin, counted, printable, render_diagnostic};
 use classmate::internal::builtin::check::check;
@@ -66,7 +68,7 @@ pub enum Output {
     /// Anything else that was asked for.
     Text(String),
     /// The description of commands or functions.
-    Page(String),
+    Page(Page),
     /// A likely mistake.
     Warning(String),
     /// The reason why the line failed.
@@ -79,11 +81,10 @@ impl Output {
     /// The text, of one or more lines, without the last line end.
     pub fn text(&self) -> Cow<'_, str> {
         match self {
-            Output::Value(text)
-            | Output::Text(text)
-            | Output::Page(text)
-            | Output::Warning(text)
-            | Output::Problem(text) => Cow::Borrowed(text),
+            Output::Value(text) | Output::Text(text) | Output::Warning(text) | Output::Problem(text) => {
+                Cow::Borrowed(text)
+            }
+            Output::Page(page) => Cow::Owned(page.folded()),
             Output::Finding(finding) => Cow::Owned(finding.drawn()),
         }
     }
@@ -92,7 +93,7 @@ impl Output {
     pub(crate) fn message(&self) -> Option<(&str, &str)> {
         match self {
             Output::Value(_) | Output::Text(_) => None,
-            Output::Page(text) => Some(("page", text.lines().next().unwrap_or_default())),
+            Output::Page(page) => Some(("page", page.lines.lines().next().unwrap_or_default())),
             Output::Warning(text) | Output::Problem(text) => {
                 let line = text.lines().next().and_then(|line| line.split_once(": "));
                 Some(line.unwrap_or(("message", text)))
@@ -108,6 +109,22 @@ impl Output {
             Output::Finding(finding) => finding.diagnostic.severity == Severity::Error,
             Output::Value(_) | Output::Text(_) | Output::Page(_) | Output::Warning(_) => false,
         }
+    }
+}
+
+/// A text whose lines are folded to a width when it is shown.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Page {
+    lines: Cow<'static, str>,
+    width: Option<usize>,
+}
+
+impl Page {
+    fn folded(&self) -> String {
+        let mut out = Vec::new();
+        // Writing to memory cannot fail.
+        let _ = writeln!(Folded::new(&mut out, self.width), "{}", self.lines);
+        String::from_utf8_lossy(&out).trim_end().to_owned()
     }
 }
 

@@ -1,12 +1,18 @@
 //! The builtin functions as text.
 
+use std::sync::LazyLock;
+
 use classmate::Name;
 use classmate::internal::builtin::documentation::Documentation;
 use classmate::internal::builtin::near::{foreign, nearest};
 use classmate::internal::builtin::{Function, all, find};
 
 /// All functions, one a line: what a call looks like and what it does.
-pub fn list() -> String {
+pub fn list() -> &'static str {
+    &LIST
+}
+
+static LIST: LazyLock<String> = LazyLock::new(|| {
     let mut functions: Vec<&Function> = all().collect();
     functions.sort_by_key(|function| function.name.to_ascii_lowercase());
     let column = functions.iter().map(|function| function.signature.len()).filter(|len| *len <= 40).max().unwrap_or(0);
@@ -16,7 +22,7 @@ pub fn list() -> String {
         format!("{:column$}  {first}", function.signature)
     });
     lines.collect::<Vec<_>>().join("\n")
-}
+});
 
 /// Columns of a description.
 const WIDEST: usize = 100;
