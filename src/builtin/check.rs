@@ -425,7 +425,10 @@ fn quoted_text(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
         Node::Attr(name) if checker.source.get(checker.span(id).range().start) == Some(&b'\'') => Some((id, *name)),
         _ => None,
     };
-    let (id, name) = quoted(right).or_else(|| quoted(left))?;
+    let is_constant = |id: NodeId| matches!(checker.tree.node(checker.tree.bare(id)), Node::Literal(_));
+    // Beside a constant it is meant as the name: `'Owner' == "kim"`.
+    let (id, name) =
+        quoted(right).filter(|_| !is_constant(left)).or_else(|| quoted(left).filter(|_| !is_constant(right)))?;
     let written = Expr::literal(Literal::Str(name.as_bytes().to_vec().into())).to_string();
     Some(
         Diagnostic::warning("single quotes enclose an attribute name, not a string", checker.span(id))

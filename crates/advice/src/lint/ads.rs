@@ -581,8 +581,10 @@ fn constants(ad: &ClassAd, names: &[Name]) -> Vec<u8> {
 
 /// Returns true if Requirements are never true, given the constants of their own ad.
 fn unsatisfiable(ad: &ClassAd, expr: &Expr) -> Option<Diagnostic> {
+    // The startd of a slot that drains, or that its owner uses, evaluated it.
+    let evaluated = |name: Name| name.folded() == b"start" && ad.contains("State");
     let base = |reference: Reference| {
-        if reference.scope == RefScope::Target {
+        if reference.scope == RefScope::Target || evaluated(reference.name) {
             return Values::any();
         }
         ad.constant(reference.name).map_or_else(Values::any, |value| Values::value(&value))

@@ -27,7 +27,7 @@ use super::line::Lines;
 use super::name_list::has_no_default;
 use super::series;
 use super::setting::{leading_number, list_items};
-use super::statement::{self, Statement};
+use super::statement::{self, Statement, WRITTEN_WARNING};
 use super::table;
 use super::{Config, ConfigError, Definition, Diagnostic, FoundValue, Source, shown};
 use classmate::internal::diagnostic::Severity;
@@ -51,7 +51,9 @@ pub fn check(config: &Config) -> Vec<Diagnostic> {
         "" => warning.clone().code("odd-line"),
         _ => warning.clone(),
     };
-    let mut found: Vec<Diagnostic> = config.warnings().iter().map(coded).collect();
+    // What `warning : text` says is no mistake: its author wants it to be seen when the file is read.
+    let own = |warning: &&Diagnostic| warning.code != WRITTEN_WARNING;
+    let mut found: Vec<Diagnostic> = config.warnings().iter().filter(own).map(coded).collect();
     found.extend_from_slice(&config.untaken.found);
     let not_elif: Vec<Diagnostic> =
         config.sources().iter().flat_map(|source| not_elif(Arc::clone(&source.name), &source.text)).collect();

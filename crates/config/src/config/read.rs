@@ -14,7 +14,7 @@ use super::condor::{Config, Site, checked_name};
 use super::expand::MAX_STEPS;
 use super::files::{FileError, Files, TextFiles, beside};
 use super::line::{Lines, Logical};
-use super::statement::{self, Include, Operator, Statement};
+use super::statement::{self, Include, Operator, Statement, WRITTEN_WARNING};
 use super::template::{self, Item};
 use super::untaken::Circumstances;
 use super::{ConfigError, Diagnostic, Location, condition, shown};
@@ -274,7 +274,7 @@ impl Reader<'_> {
                     let message = format!("the configuration reports an error: {}", shown(&message));
                     return Err(line.error(&line.whole(), message));
                 }
-                self.config.warn(line.warning(&line.whole(), shown(&message)));
+                self.config.warn(line.warning(&line.whole(), shown(&message)).code(WRITTEN_WARNING));
                 Ok(())
             }
             // Conditions are read before; a section line says nothing.

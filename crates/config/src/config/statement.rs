@@ -9,6 +9,9 @@ use super::reference::is_name_byte;
 use super::{Diagnostic, shown};
 use classmate::internal::span::Span;
 
+/// The code of what `warning : text` says when a configuration is read.
+pub(super) const WRITTEN_WARNING: &str = "warning-statement";
+
 /// The operator of an assignment.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Operator {

@@ -23,10 +23,13 @@ use crate::cli::{
 use crate::report::config::assignment;
 use crate::report::lint::Suppressed;
 use crate::report::{counted, lint as report};
+use classmate::internal::analysis::evaluate::{Analysis, unknown};
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::{Excerpt, Severity};
 use classmate::internal::format::detect::detect_ads;
 use classmate::internal::span::Position;
+use classmate::internal::syntax::expr::Node;
+use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
 use classmate::{Diagnostic, Format, ParseOptions, Reader, Semantics, Span};
 use classmate_advice::internal::lint::ads::AdLinter;
@@ -500,8 +503,16 @@ fn of_other_ads(mut linter: AdLinter, name: &Arc<str>, text: &[u8]) -> Result<Ve
     Ok(faults.collect::<Vec<_>>().into_iter().chain(linter.finish()).collect())
 }
 
+/// Tests whether an expression is a call that makes a text, such as `strcat(Owner, "@pool")`: it is no condition.
+fn makes_text(text: &[u8]) -> bool {
+    let Ok(expr) = parse_expr(text, &ParseOptions::default()) else { return false };
+    let tree = expr.tree();
+    matches!(tree.node(tree.bare(expr.root())), Node::Call(_))
+        && Analysis::new(tree, &unknown).values(expr.root()).has_text()
+}
+
 fn of_expression(name: &str, text: &[u8], versions: &LintVersions) -> Vec<Diagnostic> {
-    let role = Role { condition: true, ..Role::default() };
+    let role = Role { condition: !makes_text(text), ..Role::default() };
     let name = Arc::from(name);
     let alarm = |found: Diagnostic| {
         let (fix, excerpt) = (shifted_fix(&found, 0), Excerpt { text: text.to_vec(), subject: None });
