@@ -2,7 +2,7 @@
 //!
 //! The conformance records were made through that binding, which restarts its reader for every ad, stops at the
 //! first ad without attributes, and does not notice an error when nothing of the text is left behind it. The ads are
-//! those of the usual readers; only when to stop is decided here.
+//! those of the usual readers; only when to stop is decided here. One file: the formats share the rules for where an ad ends.
 
 use crate::ad::ClassAd;
 use crate::error::{SyntaxError, SyntaxErrorKind};

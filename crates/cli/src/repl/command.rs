@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use crate::cli::library::newer;
-use crate::repl::{Output, Page, Session, ads, expression, slots};
+use crate::repl::{HelpPage, Output, Session, ads, expression, slots};
 use crate::report::{functions, printable, shortened};
 use classmate::internal::builtin::near::{allowance, distance};
 use classmate::internal::eval::walk::AdSide;
@@ -188,7 +188,7 @@ static LIST: LazyLock<String> = LazyLock::new(|| {
 });
 
 fn page(lines: impl Into<Cow<'static, str>>, width: Option<usize>) -> Vec<Output> {
-    vec![Output::Page(Page { lines: lines.into(), width })]
+    vec![Output::Page(HelpPage { lines: lines.into(), width })]
 }
 
 fn call(command: &ReplCommand) -> String {

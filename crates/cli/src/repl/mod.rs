@@ -68,7 +68,7 @@ pub enum Output {
     /// Anything else that was asked for.
     Text(String),
     /// The description of commands or functions.
-    Page(Page),
+    Page(HelpPage),
     /// A likely mistake.
     Warning(String),
     /// The reason why the line failed.
@@ -114,12 +114,12 @@ impl Output {
 
 /// A text whose lines are folded to a width when it is shown.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Page {
+pub struct HelpPage {
     lines: Cow<'static, str>,
     width: Option<usize>,
 }
 
-impl Page {
+impl HelpPage {
     fn folded(&self) -> String {
         let mut out = Vec::new();
         // Writing to memory cannot fail.
