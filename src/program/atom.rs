@@ -10,6 +10,7 @@ use crate::program::Side;
 use crate::program::condition::{MAX_ATOMS, MAX_HEIGHT};
 use crate::program::liveness::Liveness;
 use crate::program::mentions::Mentions;
+use crate::program::table::closure;
 use crate::semantics::Semantics;
 use crate::syntax::expr::{Expr, Node, NodeId, Tree};
 use crate::syntax::literal::Literal;
@@ -151,6 +152,10 @@ pub(crate) enum Resolved<'a> {
     Tree(Side, &'a Arc<Tree>),
 }
 
+/// A name, and the attribute that it is in the row and in the other ad: none (0), a constant (1), or the expression with this
+/// address.
+pub type Surrounding = (Key, [usize; 2]);
+
 /// Two ads opposite to each other: a row, as a sample of its structure, and the other one.
 #[derive(Clone, Copy)]
 pub struct AdPair<'a> {
@@ -218,6 +223,30 @@ impl<'a> AdPair<'a> {
         let mut walk = DependencyWalk::new(self, mentions);
         walk.part(tree, tree.first_of(id), id, side);
         walk.finish()
+    }
+
+    /// The attributes that an attribute of a side can lead to, in both ads. Its conditions are the same for all pairs for which
+    /// these are.
+    pub fn surroundings(&self, name: Name, side: Side, mentions: &mut MentionsCache) -> Vec<Surrounding> {
+        let (mut found, mut next) = (Vec::new(), Vec::new());
+        let mut look = |name: Name, side: Side, next: &mut Vec<Name>| match self.ad(side).lookup(name) {
+            None => 0,
+            Some(Attribute::Literal(_)) => 1,
+            Some(Attribute::Tree(tree)) => {
+                let Mentions { names, selectors, .. } = &*mentions.of(tree);
+                let selected = selectors.iter().filter_map(|name| self.selected.get(&name.key())).flatten();
+                next.extend(names.iter().chain(selectors).chain(selected));
+                Arc::as_ptr(tree) as usize
+            }
+        };
+        found.push((name.key(), [look(name, side, &mut next), 0]));
+        closure(std::mem::take(&mut next), |names| {
+            for name in names {
+                found.push((name.key(), [Side::Row, Side::Other].map(|side| look(*name, side, &mut next))));
+            }
+            std::mem::take(&mut next)
+        });
+        found
     }
 
     /// The dependencies of an attribute of a side.
@@ -330,6 +359,23 @@ mod tests {
         assert_eq!(depends("MY.b || TARGET.a", "[a = 1]", "[b = 1; a = 2]"), pair("", "a"));
         assert_eq!(depends("a", "[a = c + d; c = 1]", "[d = TARGET.e; e = 2]"), pair("a c", "d"));
         assert_eq!(depends("x", "[e = 3]", "[x = TARGET.e + y; y = 1]"), pair("e", "x y"));
+    }
+
+    #[test]
+    fn surroundings_are_what_conditions_depend_on_and_no_more() {
+        let ad = |text: &str| ClassAd::parse(text.as_bytes()).unwrap();
+        let (row, other) = (ad("[m = 1; u = 1]"), ad("[requirements = m > a; a = TARGET.c + 1]"));
+        let selected = HashMap::new();
+        let around = |row: &ClassAd| {
+            let pair = AdPair { row, other: &other, selected: &selected, semantics: Semantics::default() };
+            pair.surroundings("Requirements".into(), Side::Other, &mut MentionsCache::default())
+        };
+        let found = around(&row);
+        let alike = ad("[m = 2; u = c; requirements = u]");
+        assert_eq!(around(&alike), found);
+        for changed in ["[u = 1]", "[m = u + 1]", "[m = 1; c = 1]", "[m = 1; a = 1]"] {
+            assert_ne!(around(&ad(changed)), found, "{changed}");
+        }
     }
 
     #[test]

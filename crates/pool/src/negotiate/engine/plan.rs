@@ -10,13 +10,13 @@ use classmate::Semantics;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::name::Key;
 use classmate::internal::program::Side;
-use classmate::internal::program::atom::{AdPair, Atom, Atoms};
+use classmate::internal::program::atom::{AdPair, Atom, Atoms, Surrounding};
 use classmate::internal::program::condition::{Clause, ClauseStep, expression, rank, requirements};
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::threads;
 
 /// Smallest number of plans for which a thread is worth while.
-const GRAIN: usize = 8;
+const GRAIN: usize = 128;
 
 /// The clauses of a condition that look at the same attributes of the request.
 #[derive(Debug)]
@@ -66,7 +66,7 @@ impl ConditionPart {
 
 /// The expressions to evaluate for a slot and a request.
 #[derive(Debug)]
-pub(super) struct MatchPlan<Condition = Vec<ConditionPart>> {
+pub(super) struct MatchPlan<Condition = Arc<[ConditionPart]>> {
     /// The Requirements of the request.
     pub(super) job: Condition,
     /// The Requirements of the slot.
@@ -102,19 +102,21 @@ impl MatchPlans {
         let count = slots.len() * requests.len();
         // Atoms are numbered in the order of first sight, into however many parts the pairs are divided.
         let parts = threads::map_parts(count, GRAIN, |part| {
-            let mut atoms = Atoms::default();
+            let mut parts = DraftParts::default();
             let draft = |at: usize| {
                 let (row, other) = (slots[at % slots.len()], requests[at / slots.len()]);
                 let pair = AdPair { row, other, selected: &vocabulary.slots.selected, semantics };
-                DraftPlan::new(&pair, rules, in_use, &mut atoms)
+                DraftPlan::new(&pair, rules, in_use, &mut parts)
             };
-            (part.map(draft).collect::<Vec<DraftPlan>>(), atoms)
+            (part.map(draft).collect::<Vec<DraftPlan>>(), parts)
         });
         let (mut atoms, mut known) = (Atoms::default(), PartNumbers::default());
         let mut plans = Vec::with_capacity(count);
-        for (drafts, apart) in parts {
+        for (drafts, DraftParts { atoms: apart, conditions, .. }) in parts {
             let numbered = atoms.absorb(apart);
-            plans.extend(drafts.into_iter().map(|draft| draft.finish(&numbered, vocabulary, &mut known)));
+            let finish = |clauses: Vec<Clause>| finished(clauses, &numbered, vocabulary, &mut known).into();
+            let conditions: Vec<Arc<[ConditionPart]>> = conditions.into_iter().map(finish).collect();
+            plans.extend(drafts.into_iter().map(|draft| draft.finish(&numbered, &conditions)));
         }
         Self { in_use, slot_structures: slots.len(), by_structure: plans }
     }
@@ -191,11 +193,34 @@ impl MatchPlans {
     }
 }
 
-/// A plan with atoms that are numbered apart.
-type DraftPlan = MatchPlan<Vec<Clause>>;
+/// A plan with atoms that are numbered apart, and the numbers of its conditions.
+type DraftPlan = MatchPlan<usize>;
+
+/// The parts of some plans.
+#[derive(Debug, Default)]
+struct DraftParts {
+    atoms: Atoms,
+    /// The conditions, each once.
+    conditions: Vec<Vec<Clause>>,
+    /// Their numbers, by side and by all that decides them.
+    known: HashMap<(Side, Vec<Surrounding>), usize>,
+}
+
+impl DraftParts {
+    /// The number of the Requirements of a side.
+    fn condition(&mut self, pair: &AdPair<'_>, side: Side) -> usize {
+        let surroundings = pair.surroundings("Requirements".into(), side, &mut self.atoms.mentions);
+        let (atoms, conditions) = (&mut self.atoms, &mut self.conditions);
+        *self.known.entry((side, surroundings)).or_insert_with(|| {
+            conditions.push(requirements(pair, side, atoms));
+            conditions.len() - 1
+        })
+    }
+}
 
 impl DraftPlan {
-    fn new(pair: &AdPair<'_>, rules: Option<&Rules>, in_use: bool, atoms: &mut Atoms) -> Self {
+    fn new(pair: &AdPair<'_>, rules: Option<&Rules>, in_use: bool, parts: &mut DraftParts) -> Self {
+        let atoms = &mut parts.atoms;
         let mut of = |expr: Option<&Expr>| expr.map(|expr| expression(pair, expr, Side::Row, atoms));
         let ranking = rules.map(|rules| &rules.ranking);
         let before = of(ranking.and_then(|ranking| ranking.before_job.as_ref()));
@@ -212,30 +237,37 @@ impl DraftPlan {
             ranks: [before, rules.map(|_| rank(pair, Side::Other, atoms)), after],
             preemption,
             preemption_rank,
-            job: requirements(pair, Side::Other, atoms),
-            slot: requirements(pair, Side::Row, atoms),
+            job: parts.condition(pair, Side::Other),
+            slot: parts.condition(pair, Side::Row),
         }
     }
 
     /// The plan, with each atom replaced by the one in the place of its number.
-    fn finish(self, numbered: &[Arc<Atom>], vocabulary: &Vocabulary, known: &mut PartNumbers) -> MatchPlan {
+    fn finish(self, numbered: &[Arc<Atom>], conditions: &[Arc<[ConditionPart]>]) -> MatchPlan {
         let of = |atom: Arc<Atom>| Arc::clone(&numbered[atom.id as usize]);
-        let mut condition = |mut clauses: Vec<Clause>| {
-            for step in clauses.iter_mut().flat_map(|clause| &mut clause.steps) {
-                if let ClauseStep::Atom(atom) = step {
-                    *atom = Arc::clone(&numbered[atom.id as usize]);
-                }
-            }
-            ConditionPart::of(clauses, vocabulary, known)
-        };
         MatchPlan {
-            job: condition(self.job),
-            slot: condition(self.slot),
+            job: Arc::clone(&conditions[self.job]),
+            slot: Arc::clone(&conditions[self.slot]),
             ranks: self.ranks.map(|atom| atom.map(of)),
             preemption: self.preemption.map(|atom| atom.map(of)),
             preemption_rank: self.preemption_rank.map(of),
         }
     }
+}
+
+/// The parts of a condition, with each atom replaced by the one in the place of its number.
+fn finished(
+    mut clauses: Vec<Clause>,
+    numbered: &[Arc<Atom>],
+    vocabulary: &Vocabulary,
+    known: &mut PartNumbers,
+) -> Vec<ConditionPart> {
+    for step in clauses.iter_mut().flat_map(|clause| &mut clause.steps) {
+        if let ClauseStep::Atom(atom) = step {
+            *atom = Arc::clone(&numbered[atom.id as usize]);
+        }
+    }
+    ConditionPart::of(clauses, vocabulary, known)
 }
 
 impl MatchPlan {
@@ -245,6 +277,6 @@ impl MatchPlan {
     }
 
     fn conditions(&self) -> impl Iterator<Item = &Arc<Atom>> {
-        self.job.iter().chain(&self.slot).flat_map(|part| &part.clauses).flat_map(Clause::atoms)
+        self.job.iter().chain(&*self.slot).flat_map(|part| &part.clauses).flat_map(Clause::atoms)
     }
 }

@@ -194,7 +194,7 @@ impl BlockInterner {
         let (mut parts, mut new): (Vec<u32>, Vec<(&ConditionPart, &RequestKey<'_>)>) = (Vec::new(), Vec::new());
         for request in requests {
             let plan = evaluator.plans.plan(request.structure, block);
-            for part in plan.job.iter().chain(&plan.slot) {
+            for part in plan.job.iter().chain(&*plan.slot) {
                 let next = self.parts.len() as u32;
                 let number = *self.parts.entry((part.id, picked(&part.places, &request.ids))).or_insert(next);
                 if number == next {
@@ -340,7 +340,7 @@ impl Interner {
                 preemption_by_slot,
                 places: Vec::new(),
             };
-            let parts = plans().flat_map(|plan| plan.job.iter().chain(&plan.slot));
+            let parts = plans().flat_map(|plan| plan.job.iter().chain(&*plan.slot));
             let sets = [&asks.ranks, &asks.prefers, &asks.by_priority, &asks.preemption_rank];
             let places = parts.map(|part| &part.places).chain(sets.map(|set| &set.places));
             let mut places: Vec<usize> = places.flatten().copied().collect();
