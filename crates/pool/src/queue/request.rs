@@ -306,8 +306,10 @@ impl<'a> Queue<'a> {
             return ad;
         }
         let names = autocluster.checked_sub(1).and_then(|at| self.autoclusters.get(at as usize));
-        let names = names.map_or([].as_slice(), |names| &names[..]).iter().chain(&*CARRIED);
-        let mut attributes = Vec::with_capacity(names.size_hint().0 + added.len());
+        let names = names.map_or([].as_slice(), |names| &names[..]);
+        // A name that came twice would cost the search for the shape of the ad.
+        let names = names.iter().chain(CARRIED.iter().filter(|name| !names.contains(name)));
+        let mut attributes = Vec::with_capacity(names.size_hint().1.unwrap_or(0) + added.len());
         attributes.extend(names.filter_map(|name| Some((*name, job.ad.lookup(*name)?.clone()))));
         attributes.extend(added);
         shapes.make(&mut attributes, STANDING_ROOM)
