@@ -99,7 +99,8 @@ pub struct ClassMatcher<'c> {
     position: Vec<(u32, bool)>,
     cache: EvalCache,
     interner: Interner,
-    routes: HashMap<u32, Route>,
+    /// By autocluster; none for those without a request in the queue.
+    routes: Vec<Option<Route>>,
     classes: Vec<RequestClass>,
     by_signature: HashMap<Signature, usize>,
     /// The orders that classes hold, by their number in signatures.
@@ -167,7 +168,7 @@ impl<'c> ClassMatcher<'c> {
             position,
             cache: EvalCache::default(),
             interner: Interner::default(),
-            routes: HashMap::new(),
+            routes: Vec::new(),
             classes: Vec::new(),
             by_signature: HashMap::new(),
             orders: HashMap::new(),
@@ -185,6 +186,10 @@ impl<'c> ClassMatcher<'c> {
         let used = matcher.compiled.plans.request_attributes();
         matcher.prepare(&requests, samples, varying.iter().any(|name| used.contains(name)));
         Ok(matcher)
+    }
+
+    fn route(&self, autocluster: u32) -> Option<&Route> {
+        self.routes.get(autocluster as usize)?.as_ref()
     }
 
     /// The class of a request, from its ad.
@@ -327,12 +332,12 @@ impl SlotMatcher for ClassMatcher<'_> {
         self.rules.knobs.matching.depth_first
             || self.compiled.listed.is_some()
             || !self.odd.is_empty()
-            || !matches!(self.routes.get(&autocluster), Some(Route::RequestClass(..)))
+            || !matches!(self.route(autocluster), Some(Route::RequestClass(..)))
     }
 
     fn best(&mut self, search: &SlotSearch<'_>) -> Result<Offer, Refusal> {
         let request = search.request;
-        let route = self.routes.get(&request.autocluster).cloned().unwrap_or(Route::Slots);
+        let route = self.route(request.autocluster).cloned().unwrap_or(Route::Slots);
         let (class, text) = match route {
             Route::RequestClass(class, text) => (Some(class), text),
             Route::Request => match self.offers.limited(&request.ad) {
@@ -384,7 +389,7 @@ impl SlotMatcher for ClassMatcher<'_> {
     }
 
     fn take(&mut self, offer: &Offer, request: &Request, room: Option<&MadeRoom>) -> Option<Vec<u8>> {
-        let held = match self.routes.get(&request.autocluster) {
+        let held = match self.route(request.autocluster) {
             Some(Route::RequestClass(_, Some(text))) => Some(text.clone()),
             _ => self.offers.limits_in(self.offers.ad_with(offer, room), request),
         };
@@ -459,7 +464,7 @@ impl SlotMatcher for ClassMatcher<'_> {
     }
 
     fn is_feasible(&self, autocluster: u32, ad: &dyn Fn() -> ClassAd) -> bool {
-        match self.routes.get(&autocluster) {
+        match self.route(autocluster) {
             Some(Route::RequestClass(class, _)) if !self.classes[*class].verdict.both.is_empty() => true,
             // The table lacks the slots that are evaluated by themselves, and those that the cycle does not consider.
             Some(Route::RequestClass(..)) => {
@@ -481,7 +486,7 @@ impl SlotMatcher for ClassMatcher<'_> {
             batched: table.batched.load(std::sync::atomic::Ordering::Relaxed),
             scalar: table.scalar.atoms(),
             scalar_expressions: table.scalar.most(MAX_EXPRESSIONS),
-            by_slot: self.routes.values().filter(|route| matches!(route, Route::Slots)).count(),
+            by_slot: self.routes.iter().flatten().filter(|route| matches!(route, Route::Slots)).count(),
             odd_slots: self.odd.len(),
             odd: self.compiled.odd,
             listed: self.compiled.listed,
@@ -511,6 +516,8 @@ impl ClassMatcher<'_> {
             }
             classes.extend(self.classes_of(firsts));
         }
+        let most = samples.iter().map(|sample| sample.autocluster).max().unwrap_or(0);
+        self.routes.resize(most as usize + 1, None);
         for (sample, number) in samples.iter().zip(numbers) {
             let route = match (number.map(|number| classes.get(number)), self.offers.limited(&sample.ad)) {
                 (None | Some(Some(None)), _) | (_, Limited::BySlot) => Route::Slots,
@@ -519,10 +526,10 @@ impl ClassMatcher<'_> {
                 (Some(None), _) => Route::Request,
                 (Some(Some(Some(class))), Limited::Everywhere(text)) => Route::RequestClass(*class, text),
             };
-            self.routes.insert(sample.autocluster, route);
+            self.routes[sample.autocluster as usize] = Some(route);
         }
         self.pinned = PinnedClasses { classes: self.classes.len(), orders: self.rows.orders.len(), bytes: self.taken };
-        if !self.routes.values().any(|route| matches!(route, Route::Request)) {
+        if !self.routes.iter().flatten().any(|route| matches!(route, Route::Request)) {
             // No request is evaluated any more. To free so many pieces takes a while.
             let results = (std::mem::take(&mut self.cache), std::mem::take(&mut self.interner));
             threads::drop_later(results);
