@@ -38,6 +38,9 @@ const MAX_SHOWN: usize = 3;
 /// Characters of a condition in a sentence without details.
 const MAX_CONDITION: usize = 60;
 
+/// Characters of a condition that a suggestion writes.
+const MAX_WRITTEN: usize = 200;
+
 /// Characters of the rest of a sentence between two conditions.
 const MAX_VALUES: usize = 240;
 
@@ -53,6 +56,18 @@ fn brief(text: &str) -> String {
             format!("{}{}", shortened(part, MAX_VALUES - MAX_LINK), &part[end..])
         }
         _ => shortened(part, MAX_VALUES),
+    };
+    parts.iter().enumerate().map(cut).collect::<Vec<_>>().join("`")
+}
+
+/// A suggestion, cut as a sentence is, but for what is to be written, unless that is very long.
+fn brief_change(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    let is_written = |at: usize| at % 2 == 1 && parts[at - 1].ends_with("with ");
+    let cut = |(at, part): (usize, &&str)| match part.chars().count() <= MAX_WRITTEN && is_written(at) {
+        true => (*part).to_owned(),
+        false if at % 2 == 1 => shortened(&without_arguments(part, MAX_CONDITION), MAX_CONDITION),
+        false => shortened(part, MAX_VALUES),
     };
     parts.iter().enumerate().map(cut).collect::<Vec<_>>().join("`")
 }
@@ -205,8 +220,10 @@ fn suggestions<'e>(found: &Explanation, some: impl Iterator<Item = &'e Suggestio
     for one in with_widest_steps(some.collect()) {
         // More changes are only worth showing if they bring much more.
         let adds_little = |known: &&Suggestion| {
-            let is_longer = known.changes.iter().all(|change| one.changes.contains(change));
-            is_longer
+            let places = places(one);
+            let is_longer =
+                places.len() > known.changes.len() && self::places(known).iter().all(|place| places.contains(place));
+            (is_longer || known.changes.iter().all(|change| one.changes.contains(change)))
                 && one.slots < known.slots + known.slots.div_ceil(4)
                 && (known.unclaimed > 0 || one.unclaimed == 0)
         };
@@ -220,21 +237,23 @@ fn suggestions<'e>(found: &Explanation, some: impl Iterator<Item = &'e Suggestio
     let heading = format!("What to do (tested against all {}):", counted(found.slots as u64, "slot"));
     let line = |one: &&Suggestion| {
         let (change, effect) = suggested(one, found);
-        format!("  {}: {effect}", color.paint(Paint::Good, &brief(&change)))
+        format!("  {}: {effect}", color.paint(Paint::Good, &brief_change(&change)))
     };
     std::iter::once(heading).chain(shown.iter().map(line)).collect()
+}
+
+/// What a suggestion changes, whatever the new values are.
+fn places(one: &Suggestion) -> Vec<(Changed, &str, &str)> {
+    fn place(change: &Change) -> (Changed, &str, &str) {
+        let before = if change.of == Changed::Job { "" } else { change.before.as_str() };
+        (change.of, change.attribute.as_str(), before)
+    }
+    one.changes.iter().map(place).collect()
 }
 
 /// Suggestions in their order; where the first ones are more steps of one change than are shown, the first, one in the middle and
 /// the last of these come first.
 fn with_widest_steps(all: Vec<&Suggestion>) -> Vec<&Suggestion> {
-    let places = |one: &Suggestion| -> Vec<(Changed, String, String)> {
-        let place = |change: &Change| {
-            let before = if change.of == Changed::Job { String::new() } else { change.before.clone() };
-            (change.of, change.attribute.clone(), before)
-        };
-        one.changes.iter().map(place).collect()
-    };
     let is_step = |pair: &[&Suggestion]| places(pair[0]) == places(pair[1]) && pair[0].slots < pair[1].slots;
     let steps = all.windows(2).take_while(|pair| is_step(pair)).count() + 1;
     if steps <= MAX_SHOWN {

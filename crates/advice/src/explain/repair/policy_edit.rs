@@ -111,7 +111,14 @@ fn text_of(condition: &AdCondition) -> (Name, String) {
 
 /// Tests if two suggestions make the same changes, in any order.
 fn is_same(one: &Suggestion, other: &Suggestion) -> bool {
-    one.changes.len() == other.changes.len() && one.changes.iter().all(|change| other.changes.contains(change))
+    // Of two policies, one may write `START` and the other `Start`.
+    let equal = |one: &Change, other: &Change| {
+        let attribute = one.attribute.to_ascii_lowercase();
+        Change { attribute, ..one.clone() }
+            == Change { attribute: other.attribute.to_ascii_lowercase(), ..other.clone() }
+    };
+    one.changes.len() == other.changes.len()
+        && one.changes.iter().all(|change| other.changes.iter().any(|other| equal(change, other)))
 }
 
 /// The conditions of the slots of a class that fail, in the order in which something is written in their place.
