@@ -154,6 +154,12 @@ impl Call<'_> {
             let what = error.strip_prefix("PCRE2: ").unwrap_or(&error);
             return cfg!(feature = "pcre2").then(|| (first, format!("`{pattern}` is not a pattern: {what}"), help));
         }
+        let is_of_lines = letters.bytes().any(|letter| matches!(letter.to_ascii_lowercase(), b'm' | b'x'));
+        if let Some(at) = dead_anchor(&pattern).filter(|_| !is_of_lines && !pattern.contains("(?")) {
+            let (sign, place) = if pattern[at..].starts_with('$') { ('$', "end") } else { ('^', "beginning") };
+            let message = format!("`{pattern}` never matches: `{sign}` is the {place} of the string");
+            return Some((first, message, format!("remove the `{sign}`, or write `\\{sign}` for the sign itself")));
+        }
         let wildcard = wildcard(&pattern)?;
         let message = format!("`{wildcard}` repeats the letter `{}`: a pattern is not a wildcard", &wildcard[..1]);
         Some((first, message, format!("write `{}.*`", &wildcard[..1])))
@@ -283,6 +289,37 @@ fn version(tree: &Tree, op: BinaryOp, left: NodeId, right: NodeId) -> Option<Fin
 /// Returns true for a string that is a pattern rather than a name.
 fn looks_like_pattern(text: &str) -> bool {
     text.starts_with('^') || text.ends_with('$') || text.contains(".*") || text.contains("\\.")
+}
+
+/// The place of an anchor of a pattern behind which, or ahead of which, a letter or a digit must be: a string ends at `$`.
+fn dead_anchor(pattern: &str) -> Option<usize> {
+    let bytes = pattern.as_bytes();
+    let (mut at, mut in_class, mut before_is_letter) = (0, false, false);
+    while let Some(&byte) = bytes.get(at) {
+        let is_letter = !in_class && byte.is_ascii_alphanumeric();
+        match byte {
+            b'\\' => {
+                at += 2;
+                before_is_letter = false;
+                continue;
+            }
+            b'[' if !in_class => in_class = true,
+            b']' => in_class = false,
+            b'^' if !in_class && before_is_letter => return Some(at),
+            b'$' if !in_class => {
+                let after = &bytes[at + 1..];
+                let repeats = after.get(1).is_some_and(|sign| b"*?{".contains(sign));
+                let is_sign = |sign: &u8| sign.is_ascii_alphanumeric() || matches!(sign, b'.' | b'_' | b'-');
+                if after.first().is_some_and(is_sign) && !repeats {
+                    return Some(at);
+                }
+            }
+            _ => {}
+        }
+        before_is_letter = is_letter && !bytes.get(at + 1).is_some_and(|sign| b"*?{".contains(sign));
+        at += 1;
+    }
+    None
 }
 
 /// The letter and the star of a pattern that is otherwise a plain name: `e*` in `node*.example.org`.

@@ -136,6 +136,12 @@ pub(super) fn is_always_present(name: &[u8]) -> bool {
     has(name, "presence", "always")
 }
 
+/// The attribute, and its values, without which another attribute (lower case) does not exist.
+pub(super) fn exists_only(name: &[u8]) -> Option<(&'static str, Vec<&'static str>)> {
+    let mut words = attribute::find(name)?.get("only")?.split(' ');
+    Some((words.next()?, words.collect()))
+}
+
 /// Returns true if an attribute (lower case) is a string wherever it is.
 pub(super) fn is_string(name: &[u8]) -> bool {
     has(name, "type", "string")

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::knobs::bare;
+use super::relations::{Verb, of_config};
 use super::{lists, second_place, unknowns};
 use classmate::Diagnostic;
 use classmate_config::internal::config::check::has_root;
@@ -155,20 +156,23 @@ impl Pairs<'_> {
         }
     }
 
-    /// Least and largest values in the wrong order: the largest one is always taken (`masterDaemon.cpp`).
+    /// Numbers in the wrong order.
     fn bounds(&mut self) {
-        const BOUNDS: [[(&str, i64); 2]; 1] = [[("MASTER_BACKOFF_CONSTANT", 9), ("MASTER_BACKOFF_CEILING", 3600)]];
-        for [least, most] in BOUNDS {
-            let value = |(name, default): (&str, i64)| {
-                let text = self.text(name);
-                if text.trim_ascii().is_empty() { Some(default) } else { self.integer(name) }
+        for row in of_config().iter().filter(|row| row.verb == Verb::Most) {
+            let (Some(least), Some(most)) = (row.left.first(), row.right.first()) else { continue };
+            let default = |name: &str| {
+                let built_in = self.config.built_in(name.as_bytes())?;
+                std::str::from_utf8(built_in.raw).ok()?.trim().parse::<i64>().ok()
             };
-            let (Some(low), Some(high)) = (value(least), value(most)) else { continue };
+            let value = |name| self.integer(name).or_else(|| self.set(name).is_none().then(|| default(name)).flatten());
+            let (Some(low), Some(high)) = (value(least.name), value(most.name)) else { continue };
             // Another file may set what is missing here.
-            let are_known = has_root(self.config) || [least, most].iter().all(|one| self.set(one.0).is_some());
+            let are_known = has_root(self.config) || [least, most].iter().all(|one| self.set(one.name).is_some());
             if low > high && high > 0 && are_known {
-                let message = format!("`{}` {low} is more than `{}` {high}, which is always taken", least.0, most.0);
-                self.odd_of([least, most], message, &format!("write more in `{}`", most.0));
+                let effect = row.effect.map(|effect| format!(": {effect}")).unwrap_or_default();
+                let message = format!("`{}` {low} is more than `{}` {high}{effect}", least.name, most.name);
+                let defaults = [least, most].map(|side| (side.name, default(side.name).unwrap_or(i64::MIN)));
+                self.odd_of(defaults, message, &format!("write more in `{}`, or less in `{}`", most.name, least.name));
             }
         }
     }

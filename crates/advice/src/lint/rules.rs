@@ -3,6 +3,7 @@
 use super::arguments::misused;
 use super::attributes::{Variety, fact, is_known, is_string, is_value_of, misspelled_attribute, variety};
 use super::commands::is_listed;
+use super::computed::computed;
 use super::expression::{LintContext, written};
 use super::odd_calls::odd_call;
 use super::pool_types::unlike_pool;
@@ -31,6 +32,7 @@ const RULES: &[Rule] = &[
     duration,
     list_identity,
     odd_call,
+    computed,
     per_job,
     misused,
     unseen,

@@ -42,7 +42,8 @@ impl Reading {
             self.batch_system(),
             self.of_itself(),
         ];
-        for (at, message, help) in found.into_iter().flatten() {
+        let related = self.related(universe);
+        for (at, message, help) in found.into_iter().flatten().chain(related) {
             // What another rule says of the statement is enough.
             if !self.found.iter().any(|(of, _)| *of == at) {
                 self.found.push((at, warning(message, &statements[at], help).code("odd-command")));

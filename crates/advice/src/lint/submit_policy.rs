@@ -45,7 +45,7 @@ fn constant(text: &str) -> Option<bool> {
 impl Reading {
     /// Reports policies and limits that cannot be meant together.
     pub(super) fn policies(&mut self, statements: &[String]) {
-        let found = [self.undone(), self.endless(), self.at_once(), self.other_order(), self.both(), self.by_signal()];
+        let found = [self.undone(), self.endless(), self.at_once(), self.other_order(), self.both()];
         for (at, message, help) in found.into_iter().flatten() {
             self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
         }
@@ -68,23 +68,6 @@ impl Reading {
         let same = plain(&hold) == plain(&remove) && constant(&hold).is_none();
         let message = "`periodic_remove` is the condition of `periodic_hold`, so the job does not stay held";
         same.then(|| (at, message.to_owned(), "remove one of them, or write another condition".to_owned()))
-    }
-
-    /// A job that ended by a signal has no exit code.
-    fn by_signal(&self) -> Option<(usize, String, String)> {
-        let (value, at) = ["on_exit_remove", "on_exit_hold"].iter().find_map(|name| policy(self, name))?;
-        let value = plain(&value);
-        let text = value.replace(['(', ')'], "");
-        // `=?=`, `=!=` and `is` have a truth without an exit code, too.
-        let compares = |rest: &str| {
-            let is_identity = rest.starts_with("=?=") || rest.starts_with("=!=");
-            rest.starts_with(['=', '!', '<', '>']) && !is_identity
-        };
-        let both = ["exitbysignal==true&&exitcode", "exitbysignal=?=true&&exitcode"];
-        let mut found = both.iter().filter_map(|both| text.split_once(both));
-        let asks = found.any(|(_, rest)| compares(rest)) && !value.contains("!(");
-        let message = "a job that a signal ended has no `ExitCode`, so this is never true".to_owned();
-        asks.then(|| (at, message, "write `ExitBySignal == false && ExitCode == 0`".to_owned()))
     }
 
     /// A job that starts anew whenever it ends. A job that runs at times of its own is meant to.

@@ -2,6 +2,7 @@
 //!
 //! In: a [`Config`]. Out: [`Diagnostic`]s with places, in the order of the files.
 
+mod choices;
 mod families;
 mod groups;
 mod names;

@@ -39,12 +39,13 @@ mod tests {
 
     #[test]
     fn every_fact_is_of_a_known_kind() {
-        const FIELDS: [&str; 14] = [
+        const FIELDS: [&str; 15] = [
             "ad",
             "closed",
             "codes",
             "if",
             "negotiator",
+            "only",
             "past",
             "presence",
             "range",

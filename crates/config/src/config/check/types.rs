@@ -108,8 +108,10 @@ pub(super) fn kind(upper: &str) -> Option<KnobKind> {
     if warns || entry("boolean variables", upper).is_some() {
         return Some(KnobKind::Boolean);
     }
-    if entry("number variables", upper).is_some() {
-        return Some(KnobKind::Real(f64::MIN, f64::MAX));
+    if let Some(found) = entry("number variables", upper) {
+        let range = found.split_once(':').and_then(|(_, range)| range.split_once(".."));
+        let (low, high) = range.unwrap_or_default();
+        return Some(KnobKind::Real(low.parse().unwrap_or(f64::MIN), high.parse().unwrap_or(f64::MAX)));
     }
     entry("integer variables", upper).map(|found| whole(found.split_once(':').map(|(_, range)| range)))
 }

@@ -1,5 +1,6 @@
 //! Values in a form of their own: networks, periods and modes of cron jobs, patterns, and words.
 
+use super::choices;
 use super::types::Problem;
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
@@ -42,34 +43,22 @@ pub(super) fn rule(upper: &str) -> Option<Rule> {
         Some(log_size)
     } else if let Some((_, rule)) = NAMED.iter().find(|(names, _)| names.contains(&upper)) {
         Some(*rule)
-    } else if matches!(upper, "ENABLE_IPV4" | "ENABLE_IPV6") {
-        Some(truth_or_auto)
+    } else if choices::has(upper) {
+        Some(choices::check)
     } else {
         None
     }
 }
 
 /// Variables with a check of their own.
-const NAMED: [(&[&str], Rule); 19] = [
+const NAMED: [(&[&str], Rule); 15] = [
     (&["RESERVED_DISK", "RESERVED_MEMORY", "RESERVED_SWAP"], reserved),
     (&["STARTER_JOB_ENVIRONMENT"], environment),
     (&["EVENT_LOG_FORMAT_OPTIONS"], log_options),
     (&["GPU_DISCOVERY_EXTRA", "SHARED_PORT_ARGS"], options),
     (&["LOCAL_CONFIG_DIR", "LOCAL_CONFIG_FILE"], separated),
-    // The daemon that drains machines ends with an error otherwise (HTCondor's `defrag.cpp`).
-    (&["DEFRAG_DRAINING_SCHEDULE", "DEFRAG_SCHEDULE"], |upper, value| {
-        one_of(upper, value, &["graceful", "quick", "fast"], "write `graceful`, `quick` or `fast`")
-    }),
     (&["SUBMIT_REQUEST_MISSING_UNITS"], missing_units),
-    (&["MASTER_NEW_BINARY_RESTART"], |upper, value| {
-        let known = ["GRACEFUL", "PEACEFUL", "FAST", "KILL", "NEVER", "NONE", "NO"];
-        one_of(upper, value, &known, "write `GRACEFUL`, `PEACEFUL`, `FAST` or `NEVER`")
-    }),
-    (&["CGROUP_MEMORY_LIMIT_POLICY"], |upper, value| {
-        one_of(upper, value, &["hard", "soft", "custom", "none"], "write `hard`, `soft`, `custom` or `none`")
-    }),
     (&["CONDOR_IDS"], user_and_group),
-    (&["VM_TYPE"], |upper, value| one_of(upper, value, &["kvm", "xen"], "write `kvm` or `xen`")),
     (&["HA_LOCK_URL"], lock_address),
     (&["FILETRANSFER_PLUGINS"], programs),
     (&["CONDOR_ADMIN", "CONDOR_DEVELOPERS"], mail_address),
@@ -591,9 +580,4 @@ fn odd_address(host: &str) -> Option<String> {
 fn pattern(upper: &str, value: &str) -> Option<Problem> {
     let error = pcre::compile(value, Options::default(), false).err()?;
     Some((Severity::Error, format!("`{upper}` is `{value}`: {error}"), "correct the regular expression".to_owned()))
-}
-
-/// `true`, `false` or `auto`.
-fn truth_or_auto(upper: &str, value: &str) -> Option<Problem> {
-    one_of(upper, value, &["true", "false", "auto", "yes", "no", "t", "f", "1", "0"], "write `TRUE`, `FALSE` or `AUTO`")
 }

@@ -1,0 +1,147 @@
+//! Clauses of one condition that are never true together, because an attribute exists only while another one has some values, or
+//! because HTCondor never gives two attributes these values at once.
+//!
+//! In: an expression. Out: findings of the rule `contradiction`.
+
+use super::attributes::{exists_only, fact};
+use super::expression::{LintContext, written};
+use classmate::internal::syntax::expr::{Node, NodeId, Tree};
+use classmate::internal::syntax::literal::Literal;
+use classmate::internal::syntax::operator::{BinaryOp, UnaryOp};
+use classmate::internal::syntax::view::RefScope;
+use classmate::{Diagnostic, Expr, Name};
+
+/// The activities of a slot in each of its states, lower case (the manual's chapter on states and activities, `ResState.cpp`).
+const ACTIVITIES: [(&str, &[&str]); 7] = [
+    ("owner", &["idle"]),
+    ("unclaimed", &["idle", "benchmarking"]),
+    ("matched", &["idle"]),
+    ("claimed", &["idle", "busy", "suspended", "retiring"]),
+    ("preempting", &["vacating", "killing"]),
+    ("backfill", &["idle", "busy", "killing"]),
+    ("drained", &["idle", "retiring"]),
+];
+
+/// Attributes with values that they do not have at once, lower case (`Resource.cpp`).
+const APART: [[(&str, &str); 2]; 3] = [
+    [("partitionableslot", "true"), ("dynamicslot", "true")],
+    [("slottype", "partitionable"), ("dynamicslot", "true")],
+    [("slottype", "dynamic"), ("partitionableslot", "true")],
+];
+
+/// A clause that compares an attribute with a constant.
+struct ComparedClause {
+    at: NodeId,
+    scope: RefScope,
+    name: Name,
+    /// The only value with which the clause is true, as text in lower case.
+    value: Option<String>,
+}
+
+/// Clauses of one chain that are looked at.
+const MAX_CLAUSES: usize = 64;
+
+/// The findings about clauses that exclude each other.
+pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagnostic>) {
+    let tree = expr.tree();
+    let mut open = vec![expr.root()];
+    while let Some(id) = open.pop() {
+        match *tree.node(tree.bare(id)) {
+            Node::Binary(BinaryOp::And, _, _) => {
+                let leaves = leaves(tree, tree.bare(id));
+                let clauses: Vec<ComparedClause> =
+                    leaves.iter().filter_map(|leaf| clause(tree, *leaf)).take(MAX_CLAUSES).collect();
+                found.extend(excluded(context, tree, &clauses));
+                open.extend(leaves);
+            }
+            Node::Binary(BinaryOp::Or, left, right) => open.extend([left, right]),
+            _ => {}
+        }
+    }
+}
+
+/// The clauses of a chain of `&&`.
+fn leaves(tree: &Tree, id: NodeId) -> Vec<NodeId> {
+    let (mut open, mut found) = (vec![id], Vec::new());
+    while let Some(id) = open.pop() {
+        match *tree.node(tree.bare(id)) {
+            Node::Binary(BinaryOp::And, left, right) => open.extend([right, left]),
+            _ => found.push(id),
+        }
+    }
+    found
+}
+
+fn clause(tree: &Tree, id: NodeId) -> Option<ComparedClause> {
+    let at = tree.bare(id);
+    let of = |side: NodeId, value: Option<String>| {
+        let reference = tree.reference(tree.bare(side))?;
+        Some(ComparedClause { at, scope: reference.scope, name: reference.name, value })
+    };
+    match *tree.node(at) {
+        Node::Unary(UnaryOp::Not, side) => of(side, Some("false".to_owned())),
+        Node::Binary(op, left, right) if op.precedence() == 6 || is_order(op) => {
+            let (side, constant) = match (constant(tree, right), constant(tree, left)) {
+                (Some(constant), _) => (left, constant),
+                (None, Some(constant)) => (right, constant),
+                (None, None) => return None,
+            };
+            match op {
+                // Another rule says what a missing attribute does to these.
+                BinaryOp::NotEqual | BinaryOp::Isnt => None,
+                BinaryOp::Equal | BinaryOp::Is => of(side, Some(constant)),
+                _ => of(side, None),
+            }
+        }
+        _ => of(at, Some("true".to_owned())),
+    }
+}
+
+fn is_order(op: BinaryOp) -> bool {
+    matches!(op, BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual)
+}
+
+/// A constant that is not UNDEFINED, as text in lower case.
+fn constant(tree: &Tree, id: NodeId) -> Option<String> {
+    match tree.node(tree.bare(id)) {
+        Node::Literal(Literal::Int(number)) => Some(number.to_string()),
+        Node::Literal(Literal::Bool(truth)) => Some(truth.to_string()),
+        Node::Literal(Literal::Str(text)) => Some(String::from_utf8_lossy(text).to_ascii_lowercase()),
+        _ => None,
+    }
+}
+
+/// The first two clauses that exclude each other.
+fn excluded(context: &LintContext<'_>, tree: &Tree, clauses: &[ComparedClause]) -> Option<Diagnostic> {
+    let pairs = clauses.iter().enumerate().flat_map(|(at, one)| clauses[..at].iter().map(move |other| (other, one)));
+    let mut pairs = pairs.filter(|(first, second)| first.scope == second.scope && first.name != second.name);
+    pairs.find_map(|(first, second)| {
+        let why = reason(first, second).or_else(|| reason(second, first))?;
+        let (span, other) = (tree.span(second.at)?, tree.span(first.at)?);
+        let shown = (written(context.text, span), written(context.text, other));
+        let found = Diagnostic::warning(format!("`{}` contradicts `{}`: {why}", shown.0, shown.1), span);
+        Some(found.related(other, "conflicts with this").help("remove one of the two clauses").code("contradiction"))
+    })
+}
+
+/// The reason for which the second clause is never true where the first one is.
+fn reason(first: &ComparedClause, second: &ComparedClause) -> Option<String> {
+    let value = first.value.as_deref()?;
+    let is = |name: Name, known: &str| name.folded() == known.as_bytes();
+    if let Some((name, values)) = exists_only(second.name.folded())
+        && is(first.name, &name.to_ascii_lowercase())
+        && !values.iter().any(|known| known.eq_ignore_ascii_case(value))
+    {
+        let other = fact(second.name.folded()).map_or_else(|| second.name.to_string(), |fact| fact.name.to_owned());
+        return Some(format!("`{other}` exists only while `{name}` is {}", values.join(" or ")));
+    }
+    let own = second.value.as_deref()?;
+    if is(first.name, "state") && is(second.name, "activity") {
+        let (_, all) = ACTIVITIES.iter().find(|(state, _)| *state == value)?;
+        return (!all.contains(&own)).then(|| "a slot in this state never has this activity".to_owned());
+    }
+    let apart = |[one, two]: &[(&str, &str); 2]| {
+        is(first.name, one.0) && value == one.1 && is(second.name, two.0) && own == two.1
+    };
+    APART.iter().any(apart).then(|| "no slot is both".to_owned())
+}

@@ -1,0 +1,79 @@
+//! Variables whose value is one of some words.
+//!
+//! In: the name and the value of a variable. Out: the problem of a value that is another word.
+
+use super::types::Problem;
+use classmate::internal::diagnostic::Severity;
+
+/// Variables, their words, and what HTCondor does with others; the words of truth are among them where they count as well.
+type Choice = (&'static [&'static str], &'static [&'static str], &'static str);
+
+const CHOICES: [Choice; 11] = [
+    // `defrag.cpp`
+    (&["DEFRAG_DRAINING_SCHEDULE", "DEFRAG_SCHEDULE"], &["graceful", "quick", "fast"], "the daemon ends with an error"),
+    // `master.cpp`
+    (
+        &["MASTER_NEW_BINARY_RESTART"],
+        &["GRACEFUL", "PEACEFUL", "FAST", "NEVER", "KILL", "NONE", "NO"],
+        "the default is taken",
+    ),
+    // `vanilla_proc.cpp`
+    (&["CGROUP_MEMORY_LIMIT_POLICY"], &["hard", "soft", "custom", "none"], "there is no limit"),
+    // `vmgahp_config.cpp`
+    (&["VM_TYPE"], &["kvm", "xen"], "there are no virtual machines"),
+    // `collector.cpp`
+    (
+        &["HANDLE_QUERY_IN_PROC_POLICY"],
+        &[
+            "always",
+            "never",
+            "small_table",
+            "small_query",
+            "small_table_or_query",
+            "small_table_and_query",
+            "TRUE",
+            "FALSE",
+        ],
+        "`small_table_or_query` is taken",
+    ),
+    // `spooled_job_files.cpp`, `starter.cpp`
+    (&["JOB_EXECDIR_PERMISSIONS", "JOB_SPOOL_PERMISSIONS"], &["user", "group", "world"], "`user` is taken"),
+    // `startd_main.cpp`
+    (&["SLOT_CONFIG_FAILURE_MODE"], &["clear", "continue", "abort"], "it is ignored"),
+    // `submit_utils.cpp`
+    (&["JOB_DEFAULT_NOTIFICATION"], &["NEVER", "ERROR", "ALWAYS", "COMPLETE"], "`condor_submit` rejects every job"),
+    (
+        &["SUBMIT_DEFAULT_SHOULD_TRANSFER_FILES"],
+        &["YES", "NO", "IF_NEEDED", "ALWAYS", "NEVER", "TRUE", "FALSE"],
+        "`IF_NEEDED` is taken",
+    ),
+    // The manual's chapter on the daemon of credentials.
+    (&["LOCAL_CREDMON_PRIVATE_KEY_ALGORITHM"], &["ES256", "RS256"], "no tokens are signed"),
+    // `condor_config.cpp`
+    (&["ENABLE_IPV4", "ENABLE_IPV6"], &["TRUE", "FALSE", "AUTO"], "daemons end with an error"),
+];
+
+/// Other words of truth.
+const TRUTHS: [&str; 6] = ["yes", "no", "t", "f", "1", "0"];
+
+fn choice(upper: &str) -> Option<&'static Choice> {
+    CHOICES.iter().find(|(names, _, _)| names.contains(&upper))
+}
+
+/// Tests whether the value of a variable (upper case) is one of some words.
+pub(super) fn has(upper: &str) -> bool {
+    choice(upper).is_some()
+}
+
+/// The problem of a value that is none of the words.
+pub(super) fn check(upper: &str, value: &str) -> Option<Problem> {
+    let (_, words, effect) = choice(upper)?;
+    let is_truth = words.contains(&"TRUE") && TRUTHS.iter().any(|word| word.eq_ignore_ascii_case(value));
+    if is_truth || words.iter().any(|word| word.eq_ignore_ascii_case(value)) {
+        return None;
+    }
+    let shown: Vec<String> = words.iter().take(4).map(|word| format!("`{word}`")).collect();
+    let (last, first) = shown.split_last()?;
+    let help = format!("write {} or {last}: {effect} otherwise", first.join(", "));
+    Some((Severity::Error, format!("`{upper}` is `{value}`"), help))
+}
