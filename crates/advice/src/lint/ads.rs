@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
+use super::ad_values::{self, AdKind};
 use super::attribute_lines::tags;
 use super::attributes::only_in;
 use super::compared_values::assigned;
@@ -221,6 +222,11 @@ impl AdLinter {
             known.verdicts.insert(has, given.clone());
             given
         };
+        let kind = if slot { Some(AdKind::Slot) } else { is_job(ad).then_some(AdKind::Job) };
+        let beside = kind.and_then(|kind| ad_values::find(line.name, &line.text, ad, kind));
+        if let Some(found) = beside {
+            self.give(file, line, vec![found], &mut known.given);
+        }
         let settled = found_now.iter().any(|at| settles(self.alarms[*at].code));
         if let Some(expr) = line.expr.as_ref().filter(|_| line.name.folded() == b"requirements" && !settled) {
             let values = constants(ad, &known.mentioned);

@@ -12,7 +12,7 @@ use classmate::internal::syntax::view::RefScope;
 use classmate::{Diagnostic, Expr, Name};
 
 /// The activities of a slot in each of its states, lower case (the manual's chapter on states and activities, `ResState.cpp`).
-const ACTIVITIES: [(&str, &[&str]); 7] = [
+pub(super) const ACTIVITIES: [(&str, &[&str]); 7] = [
     ("owner", &["idle"]),
     ("unclaimed", &["idle", "benchmarking"]),
     ("matched", &["idle"]),
@@ -23,7 +23,7 @@ const ACTIVITIES: [(&str, &[&str]); 7] = [
 ];
 
 /// Attributes with values that they do not have at once, lower case (`Resource.cpp`).
-const APART: [[(&str, &str); 2]; 3] = [
+pub(super) const APART: [[(&str, &str); 2]; 3] = [
     [("partitionableslot", "true"), ("dynamicslot", "true")],
     [("slottype", "partitionable"), ("dynamicslot", "true")],
     [("slottype", "dynamic"), ("partitionableslot", "true")],

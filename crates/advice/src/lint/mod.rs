@@ -4,6 +4,7 @@
 //! write.
 //! Claims about what a clause can be are proven by [`classmate::internal::analysis`].
 
+mod ad_values;
 pub mod ads;
 pub mod allowed;
 mod alternatives;
