@@ -21,6 +21,12 @@ const OF_JOBS: [(&str, &str); 6] = [
     ("minhosts", "maxhosts"),
 ];
 
+/// Tests whether others of its ad decide if the value of an attribute is possible.
+pub(super) fn depends_on_others(name: Name) -> bool {
+    let is = |known: &str| known.as_bytes() == name.folded();
+    is("activity") || OF_SLOTS.iter().chain(&OF_JOBS).any(|(one, _)| is(one)) || APART.iter().any(|[_, two]| is(two.0))
+}
+
 /// The kind of an ad.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum AdKind {

@@ -62,8 +62,12 @@ fn role(name: Name, slot: bool) -> Role {
     if looks { Role { condition, ..SLOT_VALUE } } else { Role { condition, looks_at_jobs: true, ..Role::default() } }
 }
 
-/// Returns true if the value of an attribute is a constant that is fine there, and the same in all versions.
+/// Returns true if the value of an attribute is a constant that is fine there, whatever the others are, and the same in all
+/// versions.
 fn is_plain(name: Name, expr: &Expr, text: &[u8]) -> bool {
+    if ad_values::depends_on_others(name) {
+        return false;
+    }
     let Node::Literal(literal) = expr.node() else { return false };
     let is_fine = match literal {
         Literal::Bool(_) | Literal::Int(_) | Literal::Real(_) | Literal::RelTime(_) => true,
