@@ -134,6 +134,8 @@ impl Cause {
 
 /// Maximum number of causes.
 const MAX_CAUSES: usize = 4;
+/// Slots are few beside this many times as many.
+const FEW_OF: usize = 4;
 /// Maximum number of deciding conditions in a cause.
 const MAX_DECIDING: usize = 3;
 
@@ -298,10 +300,12 @@ fn of_obstacles(view: &JobView<'_>) -> (Vec<Cause>, usize) {
     let weights = obstacles.weights();
     let is_accepted = view.classes.all.iter().any(SlotClass::is_accepted);
     let left: Vec<bool> = view.classes.all.iter().map(|class| is_left_to_the_job(view, class)).collect();
-    // What the slots that the job accepts require of it comes first, then what keeps most slots away.
+    // What the slots that the job accepts require of it comes first, unless these are few, then what keeps most slots away.
+    let most = weights.iter().max().copied().unwrap_or(0);
     let rank = |(obstacle, weight): (&Obstacle<'_>, &usize)| {
         let mut classes = obstacle.values().flat_map(|failing| &failing.classes);
-        (!classes.any(|class| left[*class]), std::cmp::Reverse(*weight))
+        let is_first = weight * FEW_OF >= most && classes.any(|class| left[*class]);
+        (!is_first, std::cmp::Reverse(*weight))
     };
     let ranks: Vec<_> = obstacles.all.iter().zip(&weights).map(rank).collect();
     let mut order: Vec<usize> = (0..weights.len()).filter(|at| weights[*at] > 0).collect();

@@ -155,14 +155,16 @@ fn considered(tally: &Tally) -> String {
         (tally.over_concurrency_limit, "above a concurrency limit"),
     ];
     let parts: Vec<(usize, &str)> = parts.into_iter().filter(|(count, _)| *count > 0).collect();
-    let left = format!("{} left", counted(tally.considered as u64, "candidate slot"));
-    match (tally.considered, parts.as_slice()) {
+    // Without those that were given to the submitter since they were searched for.
+    let left = if parts.is_empty() { tally.considered } else { parts.iter().map(|(count, _)| count).sum() };
+    let text = format!("{} left", counted(left as u64, "candidate slot"));
+    match (left, parts.as_slice()) {
         (0, _) => "no candidate slots left".to_owned(),
-        (_, []) => left,
-        (count, [only]) if count > 1 && only.0 == count => format!("{left}, all {}", only.1),
+        (_, []) => text,
+        (count, [only]) if count > 1 => format!("{text}, all {}", only.1),
         _ => {
             let parts: Vec<String> = parts.iter().map(|(count, what)| format!("{count} {what}")).collect();
-            format!("{left}: {}", parts.join(", "))
+            format!("{text}: {}", parts.join(", "))
         }
     }
 }

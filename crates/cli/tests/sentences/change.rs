@@ -114,7 +114,7 @@ fn line(before: &Outcome, after: &Outcome, text: &str, whole: &str) -> Checked {
         return same("requests", parts[0], moved as f64);
     }
     // The feasibility of requests is compared with evaluations in `explain`.
-    let known = [" request no longer match any slot: ", " request now match a slot: "];
+    let known = [" no slot that match any more: ", " now has slot that match: ", " now have slot that match: "];
     check(whole.is_empty() || known.iter().any(|known| text.contains(known)), "a line that nothing checks")
 }
 

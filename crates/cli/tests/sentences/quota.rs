@@ -324,9 +324,17 @@ pub(super) fn share(played: &Played<'_>, found: &ShareTrace) -> Checked {
                 same("idle", parts[0], line.idle as f64)?;
                 return same("running", parts[1], line.running as f64);
             }
-            if let Some(parts) =
-                fit("its effective priority is {} (lower is better), so it is number {} in line{}", text)
-            {
+            let line_of = fit("its effective priority is {} (lower is better), so it is number {} in line{}", text)
+                .filter(|_| outcome.groups.is_empty())
+                .or_else(|| {
+                    fit(
+                        "groups take turns in their order, and within a group the lowest effective priority is first: with {} it \
+                        is number {} in line{}",
+                        text,
+                    )
+                    .filter(|_| !outcome.groups.is_empty())
+                });
+            if let Some(parts) = line_of {
                 let turns = played.turns(own);
                 let (first, visit) = turns.first().ok_or("it had no turn")?;
                 same("priority", parts[0], visit.priority)?;
@@ -334,11 +342,22 @@ pub(super) fn share(played: &Played<'_>, found: &ShareTrace) -> Checked {
                     outcome.negotiations[..first - 1].iter().map(|visit| visit.submitter.as_str()).collect();
                 same("place", parts[1], before.iter().collect::<BTreeSet<_>>().len() as f64 + 1.0)?;
                 return match parts[2].strip_prefix(", after ") {
-                    Some(name) => check(before.first() == Some(&name), "another was first"),
+                    Some(name) => {
+                        // Those who had no turn yet, from the last one on, at its first turn.
+                        let mut others: Vec<&str> = Vec::new();
+                        before.iter().for_each(|one| {
+                            if !others.contains(one) {
+                                others.push(one)
+                            }
+                        });
+                        check(others.last() == Some(&name), "another was before it")
+                    }
                     None => check(before.is_empty(), "others were before"),
                 };
             }
-            if let Some(parts) = fit("its share is 1/{} divided by the sum {} over all submitter: {}%", text) {
+            let whose = if outcome.groups.is_empty() { "all submitter" } else { "the submitter of its group" };
+            if let Some(parts) = fit(&format!("its share is 1/{{}} divided by the sum {{}} over {whose}: {{}}%"), text)
+            {
                 let turns = played.turns(own);
                 let (_, visit) = turns.first().ok_or("it had no turn")?;
                 same("priority", parts[0], visit.priority)?;

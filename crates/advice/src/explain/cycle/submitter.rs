@@ -92,11 +92,17 @@ fn steps(story: &ShareTrace, outcome: &Outcome, key: OrderedBy) -> Vec<String> {
         return steps;
     };
     let place = story.before.len() + 1;
-    let first = story.before.first().map(|first| format!(", after {first}")).unwrap_or_default();
+    let previous = story.before.last().map(|previous| format!(", after {previous}")).unwrap_or_default();
+    // Each group has a pie of its own, and its turn.
+    let has_groups = !outcome.groups.is_empty();
     steps.push(match key {
-        OrderedBy::Submitters => {
-            format!("its effective priority is {priority:.2} (lower is better), so it is number {place} in line{first}")
-        }
+        OrderedBy::Submitters if has_groups => format!(
+            "groups take turns in their order, and within a group the lowest effective priority is first: with {priority:.2} it is \
+            number {place} in line{previous}"
+        ),
+        OrderedBy::Submitters => format!(
+            "its effective priority is {priority:.2} (lower is better), so it is number {place} in line{previous}"
+        ),
         OrderedBy::Lots => format!(
             "its task queues have priority {priority:.2}; slots draw queues at random, and a higher priority is drawn \
             more often"
@@ -116,8 +122,9 @@ fn steps(story: &ShareTrace, outcome: &Outcome, key: OrderedBy) -> Vec<String> {
         let (own, sum) = (parts.get(line.submitter.as_str()).copied().unwrap_or(0.0), parts.values().sum::<f64>());
         // The sum is over all submitters in the pie, which the visits show unless one of them has none.
         if sum > 0.0 && (own / sum - turn.share).abs() < 1e-9 {
+            let whose = if has_groups { "the submitters of its group" } else { "all submitters" };
             steps.push(format!(
-                "its share is 1/{priority:.2} divided by the sum {sum:.4} over all submitters: {:.1}%",
+                "its share is 1/{priority:.2} divided by the sum {sum:.4} over {whose}: {:.1}%",
                 turn.share * 100.0
             ));
         }
