@@ -3,9 +3,10 @@
 //! In: jobs and significant attributes. Out: the autocluster of each job, and the ad that represents it. Formula
 //! source: `docs/reference/negotiation.md` 8.2.
 
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::{DefaultHashBuilder, HashMap, HashSet, HashTable};
 use smallvec::SmallVec;
 
 use crate::queue::cluster::same;
@@ -66,8 +67,41 @@ pub struct KnownParts {
     parts: HashMap<usize, SignificantPart>,
     /// The numbers of texts by version.
     texts: HashMap<(Vec<u8>, Semantics), u32>,
-    /// The numbers of significant parts as encoded.
-    numbers: HashMap<Vec<u8>, usize>,
+    numbers: EncodedParts,
+}
+
+/// Significant parts as encoded, numbered in the order of first sight. Their bytes are in one piece: a hundred thousand pieces
+/// take long to free.
+#[derive(Debug, Default)]
+struct EncodedParts {
+    hasher: DefaultHashBuilder,
+    /// The hash of each and its number.
+    by_hash: HashTable<(u64, u32)>,
+    bytes: Vec<u8>,
+    /// The place after the last byte of each.
+    ends: Vec<usize>,
+}
+
+impl EncodedParts {
+    fn number(&mut self, part: &[u8]) -> usize {
+        let hash = self.hasher.hash_one(part);
+        let (bytes, ends) = (&self.bytes, &self.ends);
+        let start = |number: usize| number.checked_sub(1).map_or(0, |before| ends[before]);
+        let of = |number: u32| &bytes[start(number as usize)..ends[number as usize]];
+        if let Some((_, number)) = self.by_hash.find(hash, |(other, number)| *other == hash && of(*number) == part) {
+            return *number as usize;
+        }
+        let number = self.ends.len();
+        self.bytes.extend_from_slice(part);
+        self.ends.push(self.bytes.len());
+        self.by_hash.insert_unique(hash, (hash, number as u32), |(hash, _)| *hash);
+        number
+    }
+
+    fn reserve(&mut self, count: usize) {
+        self.by_hash.reserve(count, |(hash, _)| *hash);
+        self.ends.reserve(count);
+    }
 }
 
 /// The significant part of a job.
@@ -126,8 +160,7 @@ impl<'j> Autoclusters<'j> {
             done = *place;
         }
         signature.extend_from_slice(&part.fixed[done..]);
-        let next = self.known.numbers.len();
-        part.number = *self.known.numbers.entry_ref(&signature[..]).or_insert(next);
+        part.number = self.known.numbers.number(&signature);
         self.signature = signature;
         if self.by_part.len() <= part.number {
             self.by_part.resize(part.number + 1, 0);
@@ -153,7 +186,7 @@ impl<'j> Autoclusters<'j> {
     /// The attributes that matter in jobs of each autocluster, which all of these have, and what is known of jobs.
     pub fn into_names(self) -> (Vec<Arc<[Name]>>, KnownParts) {
         let Self { mut known, names_of, .. } = self;
-        if known.texts.len().max(known.numbers.len()) > MAX_TEXTS {
+        if known.texts.len().max(known.numbers.ends.len()) > MAX_TEXTS {
             threads::drop_later(std::mem::take(&mut known));
         }
         // The addresses of what is in the jobs themselves may be those of something else in the next queue.
