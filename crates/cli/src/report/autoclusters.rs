@@ -69,6 +69,10 @@ pub fn summary(audit: &Audit) -> String {
         significant,
         if significant == 1 { "is" } else { "are" },
     );
+    let others = audit.attributes.len() - significant;
+    if others > 0 {
+        text.push_str(&format!(", and values of these in jobs refer to {others} more"));
+    }
     if audit.idle_jobs > 0 {
         text.push_str(&format!(
             "\n{} in {} and {}: up to {} request-slot pairs to evaluate",
