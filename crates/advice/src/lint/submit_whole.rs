@@ -102,6 +102,7 @@ impl Reading {
         self.reasons(statements);
         self.shell_variables(statements);
         self.of_containers(statements);
+        self.buckets(statements);
         self.shared_files(statements);
         self.overwritten(statements);
         self.unread_commands(&name, statements);
@@ -316,6 +317,30 @@ impl Reading {
         let Some((_, at)) = self.value(&["container_target_dir"]).cloned() else { return };
         let message = "`container_target_dir` has no effect: the job has no `container_image`";
         self.found.push((at, warning(message, &statements[at], "add `container_image = …`").code("odd-command")));
+    }
+
+    /// Addresses of buckets without the keys by which they are signed, unless the job's own Requirements ask for a plugin.
+    fn buckets(&mut self, statements: &[String]) {
+        const KEYS: [[&str; 3]; 2] = [
+            ["s3_access_key_id_file", "aws_access_key_id_file", "gs_access_key_id_file"],
+            ["s3_secret_access_key_file", "aws_secret_access_key_file", "gs_secret_access_key_file"],
+        ];
+        let asks = |value: &str| value.to_ascii_lowercase().contains("hasfiletransferpluginmethods");
+        let own = self.value(&["requirements"]).is_some_and(|(value, _)| asks(value) || value.contains('$'));
+        let Some(missing) = KEYS.iter().find(|names| !names.iter().any(|name| self.may_have(name))) else { return };
+        let Some((value, at)) = self.value(&["transfer_input_files", "transferinputfiles"]).cloned() else { return };
+        let is_of_bucket = |item: &&str| {
+            let item = item.trim().to_ascii_lowercase();
+            item.starts_with("s3://") || item.starts_with("gs://")
+        };
+        if own
+            || self.may_have("transfer_plugins")
+            || !value.trim_matches('"').split(',').any(|item| is_of_bucket(&item))
+        {
+            return;
+        }
+        let message = format!("addresses of buckets need `{}`", missing[0]);
+        self.found.push((at, error(message, &statements[at], format!("add `{} = …`", missing[0]))));
     }
 
     /// Commands that `condor_submit` ignores beside others.

@@ -68,8 +68,11 @@ pub(super) fn has(upper: &str) -> bool {
 /// The problem of a value that is none of the words.
 pub(super) fn check(upper: &str, value: &str) -> Option<Problem> {
     let (_, words, effect) = choice(upper)?;
+    // `vanilla_proc.cpp` compares these as they are written.
+    let is_exact = upper == "CGROUP_MEMORY_LIMIT_POLICY";
+    let is = |word: &&str| if is_exact { *word == value } else { word.eq_ignore_ascii_case(value) };
     let is_truth = words.contains(&"TRUE") && TRUTHS.iter().any(|word| word.eq_ignore_ascii_case(value));
-    if is_truth || words.iter().any(|word| word.eq_ignore_ascii_case(value)) {
+    if is_truth || words.iter().any(is) {
         return None;
     }
     let shown: Vec<String> = words.iter().take(4).map(|word| format!("`{word}`")).collect();
