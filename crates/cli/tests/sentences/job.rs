@@ -635,13 +635,19 @@ impl JobCase<'_> {
             .map(|(turn, _)| turn)
             .collect();
         let lost: Vec<usize> = self.played.turns(&self.submitter).into_iter().map(|(turn, _)| turn).collect();
-        self.turn_list(winner, &format!("turn {}", parts[0]), &won)?;
-        self.turn_list(&self.submitter, parts[2], &lost)
+        let later = parts[2].strip_suffix(", as its group came later");
+        let first_pie = |name: &str| self.played.turns(name).first().map(|(_, visit)| visit.pie);
+        let other_group = first_pie(winner).is_some_and(|pie| first_pie(&self.submitter).is_some_and(|own| pie < own));
+        check(later.is_some() == other_group, "the order of groups")?;
+        self.turn_list(winner, &format!("turn {}", parts[0]), (&won, other_group))?;
+        self.turn_list(&self.submitter, later.unwrap_or(parts[2]), (&lost, other_group))
     }
 
-    fn turn_list(&self, submitter: &str, text: &str, turns: &[usize]) -> Checked {
+    /// A list of turns, with the priority of the submitter, unless the order of groups is the reason.
+    fn turn_list(&self, submitter: &str, text: &str, (turns, other_group): (&[usize], bool)) -> Checked {
         let (listed, priority) = text.split_once(" (effective priority ").map_or((text, None), |(a, b)| (a, Some(b)));
         match priority {
+            None if other_group => {}
             Some(priority) => {
                 same("priority", priority.trim_end_matches(')'), self.played.priority(submitter).ok_or("no turn")?)?;
             }

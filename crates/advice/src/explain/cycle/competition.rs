@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::explain::PoolFacts;
 use crate::explain::causes::{Cause, Reason};
-use crate::explain::cycle::order::{precedence_of_policy, standing};
+use crate::explain::cycle::order::{ServiceOrder, precedence_of_policy, standing};
 use crate::explain::cycle::record::OutcomeRecord;
 use crate::explain::cycle::trace::JobInCycle;
 use crate::explain::values::tally;
@@ -86,6 +86,13 @@ fn why(
         None => String::new(),
     };
     let of_own: Vec<usize> = record.turns(own).iter().map(|turn| turn.turn).collect();
+    // Each group has its pies: priorities decide in one group alone.
+    let first_pie = |name: &str| visit(name).map(|visit| visit.pie);
+    if matches!(*pool.order, ServiceOrder::Submitters)
+        && first_pie(winner).zip(first_pie(own)).is_some_and(|(one, other)| one < other)
+    {
+        return format!("in {}; {own} had {}, as its group came later", listed(turns), listed(&of_own));
+    }
     format!("in {}{}; {own} had {}{}", listed(turns), standing(winner), listed(&of_own), standing(own))
 }
 
