@@ -1049,7 +1049,6 @@ fn tally(text: &str, rejection: &Rejected) -> Checked {
         return same("considered", "0", counts.considered as f64);
     }
     let (left, rest) = text.split_once(" candidate slot left").ok_or("another form")?;
-    same("considered", left, counts.considered as f64)?;
     let words = [
         (counts.refused_by_job, "rejected by the job"),
         (counts.refused_by_slot, "reject the job"),
@@ -1061,6 +1060,11 @@ fn tally(text: &str, rejection: &Rejected) -> Checked {
         (counts.over_limit, "heavier than the rest of the submitter limit"),
         (counts.over_concurrency_limit, "above a concurrency limit"),
     ];
+    // What was considered and has no verdict was suitable, and given to the submitter since.
+    let judged: usize = words.iter().map(|(count, _)| count).sum();
+    let given = counts.considered.checked_sub(judged).ok_or("more verdicts than slots")?;
+    check(judged == 0 || given <= counts.suitable, "slots without a verdict that were not suitable")?;
+    same("left", left, if judged == 0 { counts.considered } else { judged } as f64)?;
     for part in rest.trim_start_matches(": ").split(", ").filter(|part| !part.is_empty()) {
         let (count, words_of) = match part.strip_prefix("all ") {
             Some(words) => (left, words),

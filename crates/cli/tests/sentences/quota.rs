@@ -328,7 +328,7 @@ pub(super) fn share(played: &Played<'_>, found: &ShareTrace) -> Checked {
                 .filter(|_| outcome.groups.is_empty())
                 .or_else(|| {
                     fit(
-                        "groups take turns in their order, and within a group the lowest effective priority is first: with {} it \
+                        "groups take turn in their order, and within a group the lowest effective priority is first: with {} it \
                         is number {} in line{}",
                         text,
                     )
