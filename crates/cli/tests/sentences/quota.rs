@@ -345,11 +345,11 @@ pub(super) fn share(played: &Played<'_>, found: &ShareTrace) -> Checked {
                     Some(name) => {
                         // Those who had no turn yet, from the last one on, at its first turn.
                         let mut others: Vec<&str> = Vec::new();
-                        before.iter().for_each(|one| {
-                            if !others.contains(one) {
-                                others.push(one)
+                        for one in before {
+                            if !others.contains(&one) {
+                                others.push(one);
                             }
-                        });
+                        }
                         check(others.last() == Some(&name), "another was before it")
                     }
                     None => check(before.is_empty(), "others were before"),
