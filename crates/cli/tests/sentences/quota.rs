@@ -343,7 +343,7 @@ pub(super) fn share(played: &Played<'_>, found: &ShareTrace) -> Checked {
                 same("place", parts[1], before.iter().collect::<BTreeSet<_>>().len() as f64 + 1.0)?;
                 return match parts[2].strip_prefix(", after ") {
                     Some(name) => {
-                        // Those who had no turn yet, from the last one on, at its first turn.
+                        // Those who were served before, in the order of their first turns.
                         let mut others: Vec<&str> = Vec::new();
                         for one in before {
                             if !others.contains(&one) {
