@@ -10,10 +10,10 @@ use crate::explain::cycle::pre_cycle::PreCycleFacts;
 use crate::explain::cycle::trace::{CycleTrace, JobInCycle};
 use crate::explain::cycle::unknown_group::UnknownGroup;
 use crate::explain::values::verb;
-use classmate::Scope;
 use classmate::internal::eval::conditions::Connective;
 use classmate::internal::plural::counted;
 use classmate::internal::value::logic::Truth;
+use classmate::{ClassAd, EvalOptions, Scope};
 use classmate_pool::internal::negotiate::candidate::PreemptState;
 use classmate_pool::internal::negotiate::summary::Stopped;
 use classmate_pool::internal::pool::ad_reader::AdReader;
@@ -301,6 +301,22 @@ pub(super) fn held_back(held: &HeldBack) -> Cause {
     Cause::new(Reason::HeldBack, label, format!("{text}{listed}"))
 }
 
+/// The time from which slots may match a job with `deferral_time`: before, the condition that `condor_submit` adds to its Requirements is
+/// false (`SetRequirements`, `submit_utils.cpp`).
+fn deferred(job: &ClassAd, settings: &EvalOptions) -> Option<HeldBack> {
+    /// Seconds, if the job has no other ones.
+    const DEFAULT: i64 = 300;
+    let facts = AdReader::of(job, settings);
+    let seconds = |name| facts.integer(name).unwrap_or(DEFAULT);
+    let begins = facts.integer("DeferralTime")?.checked_sub(seconds("DeferralPrepTime"))?;
+    let begins = begins.checked_sub(seconds("ScheddInterval")).filter(|begins| settings.now < *begins)?;
+    let requirements = job.get("Requirements")?;
+    let mut names = requirements.tree().names(requirements.root());
+    names
+        .any(|name| name.folded() == b"deferraltime")
+        .then_some(HeldBack { until: HeldUntil::Time(begins), listed: None })
+}
+
 /// A time in words.
 fn moment(seconds: i64) -> String {
     let time = jiff::Timestamp::from_second(seconds);
@@ -364,6 +380,9 @@ fn not_waiting(story: &CycleTrace, pool: &PoolFacts, asked: &JobInCycle<'_>) -> 
     }
     if let Some(held) = pool.order.held_back(asked.id) {
         return Some(held_back(held));
+    }
+    if let Some(held) = deferred(&asked.asker.ad, &pool.settings) {
+        return Some(held_back(&held));
     }
     if let Some(constraint) = &pool.rules.jobs {
         let holds = truth(Scope::new(&asked.asker.ad, &pool.settings), constraint);
