@@ -294,6 +294,10 @@ fn looks_like_pattern(text: &str) -> bool {
 /// The place of an anchor of a pattern behind which, or ahead of which, a letter or a digit must be: a string ends at `$`.
 fn dead_anchor(pattern: &str) -> Option<usize> {
     let bytes = pattern.as_bytes();
+    // Where a class or a quotation ends is another matter in these.
+    if ["[:", "[]", "[^]", "\\Q"].iter().any(|odd| pattern.contains(odd)) {
+        return None;
+    }
     let (mut at, mut in_class, mut before_is_letter) = (0, false, false);
     while let Some(&byte) = bytes.get(at) {
         let is_letter = !in_class && byte.is_ascii_alphanumeric();

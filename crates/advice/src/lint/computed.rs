@@ -25,12 +25,14 @@ pub(super) fn computed(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Op
 
 /// `split(Machine, ".")[0] == "node1.example.org"`
 fn part(context: &LintContext<'_>, tree: &Tree, (op, one, other): (BinaryOp, NodeId, NodeId)) -> Option<Diagnostic> {
-    let View::Subscript { base, .. } = tree.view(tree.bare(one)) else { return None };
+    let View::Subscript { base, index } = tree.view(tree.bare(one)) else { return None };
     let View::Call { name, arguments } = tree.view(tree.bare(base)) else { return None };
+    let is_first = matches!(tree.node(tree.bare(index)), Node::Literal(Literal::Int(0)));
     let separators = match (name.folded(), arguments) {
         (b"split", [_]) => ", ".to_owned(),
         (b"split", [_, separators]) => text(tree, *separators)?,
-        (b"splitusername" | b"splitslotname", [_]) => "@".to_owned(),
+        // These split at the first one.
+        (b"splitusername" | b"splitslotname", [_]) if is_first => "@".to_owned(),
         _ => return None,
     };
     let value = text(tree, other)?;
@@ -49,7 +51,7 @@ fn part(context: &LintContext<'_>, tree: &Tree, (op, one, other): (BinaryOp, Nod
 /// `time() > 3600`, `time() - RemoteWallClockTime > 3600`
 fn clock(context: &LintContext<'_>, tree: &Tree, (one, other): (NodeId, NodeId)) -> Option<Diagnostic> {
     let Node::Literal(Literal::Int(number)) = *tree.node(tree.bare(other)) else { return None };
-    if !(0..EARLIEST).contains(&number) {
+    if !(1..EARLIEST).contains(&number) {
         return None;
     }
     let is_now = |id: NodeId| match tree.view(tree.bare(id)) {

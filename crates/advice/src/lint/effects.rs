@@ -6,10 +6,10 @@
 use std::collections::BTreeMap;
 
 use super::knobs::bare;
-use super::relations::{Relation, Values, Verb, is_on, matched, of_config};
+use super::relations::{NamedValues, Relation, Values, Verb, is_on, matched, of_config};
 use super::{lists, second_place, unknowns};
 use classmate::Diagnostic;
-use classmate_config::internal::config::check::has_root;
+use classmate_config::internal::config::check::{has_root, referenced};
 use classmate_config::{Config, Definition};
 
 /// The findings about variables without effect, about backfill without a system, and about exponents in place of percentages.
@@ -17,16 +17,23 @@ pub(super) fn check(config: &Config) -> lists::Found {
     let written = config.definitions().filter(|one| one.place.is_some() && one.template.is_none());
     let written: BTreeMap<String, Definition<'_>> =
         written.map(|one| (String::from_utf8_lossy(bare(one.name)).to_ascii_uppercase(), one)).collect();
+    // What others refer to has an effect by itself.
+    let referenced = referenced(config);
+    let alone: BTreeMap<String, Definition<'_>> = written
+        .iter()
+        .filter(|(name, _)| !referenced.contains(name.as_bytes()))
+        .map(|(name, one)| (name.clone(), *one))
+        .collect();
     let mut found = Vec::new();
     let switches = of_config().iter().filter(|one| one.verb == Verb::Off);
     for (switch, values, names) in switches.flat_map(|one| instances(one, &written)) {
         let Some(value) = written.get(&switch).and_then(|one| value(config, one)) else { continue };
-        if !values.has(&value) {
+        if !values.has(&value) || is_of_slot_types(&switch, &written) {
             continue;
         }
         let mut is_said = false;
         for name in &names {
-            let Some(one) = written.get(name) else { continue };
+            let Some(one) = alone.get(name) else { continue };
             // Who turns off both means it, and who writes the same twice is served by either.
             let is_same = |other: &str| values == Values::Any && other == value;
             let is_meant = |value: &str| is_on(value) && !is_same(value) && !is_default(config, name, one);
@@ -62,7 +69,7 @@ pub(super) fn check(config: &Config) -> lists::Found {
             }
         }
     }
-    lacking(config, &written, &mut found);
+    lacking(config, (&written, &alone), &mut found);
     alike(config, &written, &mut found);
     if let Some(one) = written.get("ENABLE_BACKFILL")
         && value(config, one).is_some_and(|value| matches!(value.as_str(), "true" | "yes" | "t" | "y" | "1"))
@@ -88,6 +95,9 @@ pub(super) fn check(config: &Config) -> lists::Found {
     }
     found
 }
+
+/// The variables that files set, by name.
+type Written<'c> = BTreeMap<String, Definition<'c>>;
 
 /// A switch, the values that turn it off, and the variables that have no effect then.
 type Switch = (String, Values, Vec<String>);
@@ -122,7 +132,7 @@ fn alike(config: &Config, written: &BTreeMap<String, Definition<'_>>, found: &mu
 }
 
 /// Variables without the one that they belong to.
-fn lacking(config: &Config, written: &BTreeMap<String, Definition<'_>>, found: &mut lists::Found) {
+fn lacking(config: &Config, (written, alone): (&Written<'_>, &Written<'_>), found: &mut lists::Found) {
     // Files that are not here may have it.
     if lists::misses_files(config) {
         return;
@@ -133,14 +143,15 @@ fn lacking(config: &Config, written: &BTreeMap<String, Definition<'_>>, found: &
     };
     let has = |name: &&str| match name.split_once('*') {
         Some((front, end)) => written.keys().any(|known| known.starts_with(front) && known.ends_with(end)),
-        None => is_set(name),
+        None => is_set(name) || is_of_slot_types(name, written),
     };
     for row in of_config().iter().filter(|row| matches!(row.verb, Verb::Need | Verb::NeedBeside)) {
         let needed: Vec<&str> = row.right.iter().map(|side| side.name).collect();
         let all =
-            row.left.iter().flat_map(|side| written.iter().filter(|(known, _)| matched(side.name, known).is_some()));
+            row.left.iter().flat_map(|side| alone.iter().filter(|(known, _)| matched(side.name, known).is_some()));
         let is_meant = |(name, one): &(&String, &Definition<'_>)| {
-            value(config, one).is_some_and(|value| is_on(&value)) && !is_default(config, name, one)
+            let is_said = needed.iter().any(|switch| written.contains_key(*switch) && is_switched_off(switch, name));
+            value(config, one).is_some_and(|value| is_on(&value)) && !is_default(config, name, one) && !is_said
         };
         let mut all = all.filter(is_meant);
         let Some((name, one)) = all.next().filter(|_| !needed.iter().any(has)) else { continue };
@@ -158,6 +169,22 @@ fn lacking(config: &Config, written: &BTreeMap<String, Definition<'_>>, found: &
         };
         found.push(warning(one, message, &format!("set {needed} too, or remove `{name}`")));
     }
+}
+
+/// Tests whether another row says that a name has no effect while a switch is off.
+fn is_switched_off(switch: &str, name: &str) -> bool {
+    of_config().iter().any(|row| {
+        let is = |side: Option<&NamedValues>| side.is_some_and(|side| side.name == switch);
+        row.verb == Verb::Off && is(row.left.first()) && row.right.iter().any(|side| side.name == name)
+    })
+}
+
+/// Tests whether a type of slots has its own value of a variable (`Resource.cpp`).
+fn is_of_slot_types(name: &str, written: &Written<'_>) -> bool {
+    let own = |known: &String| {
+        known.strip_prefix("SLOT_TYPE_").and_then(|rest| rest.split_once('_')).is_some_and(|(_, rest)| rest == name)
+    };
+    written.keys().any(own)
 }
 
 /// Tests whether a file gives a variable the value that it has without it.

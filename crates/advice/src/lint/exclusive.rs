@@ -16,7 +16,7 @@ pub(super) const ACTIVITIES: [(&str, &[&str]); 7] = [
     ("owner", &["idle"]),
     ("unclaimed", &["idle", "benchmarking"]),
     ("matched", &["idle"]),
-    ("claimed", &["idle", "busy", "suspended", "retiring"]),
+    ("claimed", &["idle", "busy", "suspended", "retiring", "cleaning"]),
     ("preempting", &["vacating", "killing"]),
     ("backfill", &["idle", "busy", "killing"]),
     ("drained", &["idle", "retiring"]),

@@ -160,19 +160,14 @@ impl Pairs<'_> {
     fn bounds(&mut self) {
         for row in of_config().iter().filter(|row| row.verb == Verb::Most) {
             let (Some(least), Some(most)) = (row.left.first(), row.right.first()) else { continue };
-            let default = |name: &str| {
-                let built_in = self.config.built_in(name.as_bytes())?;
-                std::str::from_utf8(built_in.raw).ok()?.trim().parse::<i64>().ok()
-            };
-            let value = |name| self.integer(name).or_else(|| self.set(name).is_none().then(|| default(name)).flatten());
-            let (Some(low), Some(high)) = (value(least.name), value(most.name)) else { continue };
-            // Another file may set what is missing here.
-            let are_known = has_root(self.config) || [least, most].iter().all(|one| self.set(one.name).is_some());
-            if low > high && high > 0 && are_known {
+            // A default that a site does not write is no limit that it means.
+            let written = |name: &str| self.integer(name).filter(|_| self.set(name).is_some());
+            let (Some(low), Some(high)) = (written(least.name), written(most.name)) else { continue };
+            if low > high && high > 0 {
                 let effect = row.effect.map(|effect| format!(": {effect}")).unwrap_or_default();
                 let message = format!("`{}` {low} is more than `{}` {high}{effect}", least.name, most.name);
-                let defaults = [least, most].map(|side| (side.name, default(side.name).unwrap_or(i64::MIN)));
-                self.odd_of(defaults, message, &format!("write more in `{}`, or less in `{}`", most.name, least.name));
+                let help = format!("write more in `{}`, or less in `{}`", most.name, least.name);
+                self.conflict_of([least.name, most.name], message, &help);
             }
         }
     }

@@ -116,7 +116,7 @@ impl Values {
 
 /// Tests whether a value (lower case) turns something on.
 pub(super) fn is_on(value: &str) -> bool {
-    !value.is_empty() && !Values::False.has(value)
+    !value.is_empty() && value.trim_matches('"') != "none" && !Values::False.has(value)
 }
 
 /// The text that the `*` of a pattern stands for in a name; the whole pattern without one.

@@ -355,7 +355,7 @@ pub(super) fn share(played: &Played<'_>, found: &ShareTrace) -> Checked {
                     None => check(before.is_empty(), "others were before"),
                 };
             }
-            let whose = if outcome.groups.is_empty() { "all submitter" } else { "the submitter of its group" };
+            let whose = if outcome.groups.is_empty() { "all submitter" } else { "the submitter in its pie" };
             if let Some(parts) = fit(&format!("its share is 1/{{}} divided by the sum {{}} over {whose}: {{}}%"), text)
             {
                 let turns = played.turns(own);

@@ -122,7 +122,7 @@ fn steps(story: &ShareTrace, outcome: &Outcome, key: OrderedBy) -> Vec<String> {
         let (own, sum) = (parts.get(line.submitter.as_str()).copied().unwrap_or(0.0), parts.values().sum::<f64>());
         // The sum is over all submitters in the pie, which the visits show unless one of them has none.
         if sum > 0.0 && (own / sum - turn.share).abs() < 1e-9 {
-            let whose = if has_groups { "the submitters of its group" } else { "all submitters" };
+            let whose = if has_groups { "the submitters in its pie" } else { "all submitters" };
             steps.push(format!(
                 "its share is 1/{priority:.2} divided by the sum {sum:.4} over {whose}: {:.1}%",
                 turn.share * 100.0

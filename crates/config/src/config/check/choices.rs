@@ -41,7 +41,11 @@ const CHOICES: [Choice; 11] = [
     // `startd_main.cpp`
     (&["SLOT_CONFIG_FAILURE_MODE"], &["clear", "continue", "abort"], "it is ignored"),
     // `submit_utils.cpp`
-    (&["JOB_DEFAULT_NOTIFICATION"], &["NEVER", "ERROR", "ALWAYS", "COMPLETE"], "`condor_submit` rejects every job"),
+    (
+        &["JOB_DEFAULT_NOTIFICATION"],
+        &["NEVER", "ERROR", "ALWAYS", "COMPLETE", "START"],
+        "`condor_submit` rejects every job",
+    ),
     (
         &["SUBMIT_DEFAULT_SHOULD_TRANSFER_FILES"],
         &["YES", "NO", "IF_NEEDED", "ALWAYS", "NEVER", "TRUE", "FALSE"],
