@@ -321,9 +321,21 @@ impl Reading {
 
     /// Addresses of buckets without the keys by which they are signed, unless the job's own Requirements ask for a plugin.
     fn buckets(&mut self, statements: &[String]) {
-        const KEYS: [[&str; 3]; 2] = [
-            ["s3_access_key_id_file", "aws_access_key_id_file", "gs_access_key_id_file"],
-            ["s3_secret_access_key_file", "aws_secret_access_key_file", "gs_secret_access_key_file"],
+        const KEYS: [[&str; 5]; 2] = [
+            [
+                "s3_access_key_id_file",
+                "aws_access_key_id_file",
+                "gs_access_key_id_file",
+                "ec2accesskeyid",
+                "my.ec2accesskeyid",
+            ],
+            [
+                "s3_secret_access_key_file",
+                "aws_secret_access_key_file",
+                "gs_secret_access_key_file",
+                "ec2secretaccesskey",
+                "my.ec2secretaccesskey",
+            ],
         ];
         let asks = |value: &str| value.to_ascii_lowercase().contains("hasfiletransferpluginmethods");
         let own = self.value(&["requirements"]).is_some_and(|(value, _)| asks(value) || value.contains('$'));

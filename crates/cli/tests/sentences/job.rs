@@ -637,7 +637,8 @@ impl JobCase<'_> {
         let lost: Vec<usize> = self.played.turns(&self.submitter).into_iter().map(|(turn, _)| turn).collect();
         let later = parts[2].strip_suffix(", as its group came later");
         let first_pie = |name: &str| self.played.turns(name).first().map(|(_, visit)| visit.pie);
-        let other_group = first_pie(winner).is_some_and(|pie| first_pie(&self.submitter).is_some_and(|own| pie < own));
+        let is_before = !won.is_empty() && won.iter().max() < lost.iter().min();
+        let other_group = is_before && first_pie(winner) < first_pie(&self.submitter);
         check(later.is_some() == other_group, "the order of groups")?;
         self.turn_list(winner, &format!("turn {}", parts[0]), (&won, other_group))?;
         self.turn_list(&self.submitter, later.unwrap_or(parts[2]), (&lost, other_group))

@@ -88,9 +88,8 @@ fn why(
     let of_own: Vec<usize> = record.turns(own).iter().map(|turn| turn.turn).collect();
     // Each group has its pies: priorities decide in one group alone.
     let first_pie = |name: &str| visit(name).map(|visit| visit.pie);
-    if matches!(*pool.order, ServiceOrder::Submitters)
-        && first_pie(winner).zip(first_pie(own)).is_some_and(|(one, other)| one < other)
-    {
+    let is_later = turns.iter().max() < of_own.iter().min() && first_pie(winner) < first_pie(own);
+    if matches!(*pool.order, ServiceOrder::Submitters) && !turns.is_empty() && is_later {
         return format!("in {}; {own} had {}, as its group came later", listed(turns), listed(&of_own));
     }
     format!("in {}{}; {own} had {}{}", listed(turns), standing(winner), listed(&of_own), standing(own))

@@ -301,20 +301,21 @@ pub(super) fn held_back(held: &HeldBack) -> Cause {
     Cause::new(Reason::HeldBack, label, format!("{text}{listed}"))
 }
 
-/// The time from which slots may match a job with `deferral_time`: before, the condition that `condor_submit` adds to its Requirements is
-/// false (`SetRequirements`, `submit_utils.cpp`).
-fn deferred(job: &ClassAd, settings: &EvalOptions) -> Option<HeldBack> {
-    /// Seconds, if the job has no other ones.
-    const DEFAULT: i64 = 300;
+/// The cause of a job with `deferral_time` that no slot matches yet: the condition that `condor_submit` adds to its Requirements is
+/// false before (`SetRequirements`, `submit_utils.cpp`).
+fn deferred(job: &ClassAd, settings: &EvalOptions) -> Option<Cause> {
     let facts = AdReader::of(job, settings);
-    let seconds = |name| facts.integer(name).unwrap_or(DEFAULT);
-    let begins = facts.integer("DeferralTime")?.checked_sub(seconds("DeferralPrepTime"))?;
-    let begins = begins.checked_sub(seconds("ScheddInterval")).filter(|begins| settings.now < *begins)?;
+    let starts = facts.integer("DeferralTime")?;
+    let begins =
+        starts.checked_sub(facts.integer("DeferralPrepTime")?)?.checked_sub(facts.integer("ScheddInterval")?)?;
     let requirements = job.get("Requirements")?;
     let mut names = requirements.tree().names(requirements.root());
-    names
-        .any(|name| name.folded() == b"deferraltime")
-        .then_some(HeldBack { until: HeldUntil::Time(begins), listed: None })
+    if settings.now >= begins || !names.any(|name| name.folded() == b"deferraltime") {
+        return None;
+    }
+    let text =
+        format!("the job starts at {} (deferral_time), and no slot matches before {}", moment(starts), moment(begins));
+    Some(Cause::new(Reason::HeldBack, "the job may not begin yet", text))
 }
 
 /// A time in words.
@@ -381,8 +382,8 @@ fn not_waiting(story: &CycleTrace, pool: &PoolFacts, asked: &JobInCycle<'_>) -> 
     if let Some(held) = pool.order.held_back(asked.id) {
         return Some(held_back(held));
     }
-    if let Some(held) = deferred(&asked.asker.ad, &pool.settings) {
-        return Some(held_back(&held));
+    if let Some(cause) = deferred(&asked.asker.ad, &pool.settings).filter(|_| story.taken.usable == 0) {
+        return Some(cause);
     }
     if let Some(constraint) = &pool.rules.jobs {
         let holds = truth(Scope::new(&asked.asker.ad, &pool.settings), constraint);
