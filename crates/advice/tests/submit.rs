@@ -20,7 +20,7 @@ fn submit_files_make_the_ads_that_condor_submit_makes() {
     let context = SubmitContext { owner: "root".to_owned(), domain: "x".to_owned(), cluster: 1, ..Default::default() };
     let records: Vec<Recorded> =
         include_str!("data/submit.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert!(records.len() >= 30);
+    assert!(records.len() >= 120);
     for Recorded { name, submit, jobs: recorded } in records {
         let made = jobs(&name, submit.as_bytes(), &context, None).unwrap();
         assert!(!made.is_empty(), "{name}");

@@ -6,6 +6,7 @@
 mod items;
 pub(crate) mod pending;
 pub(crate) mod queue;
+mod requirements;
 pub(crate) mod statements;
 
 use std::borrow::Cow;
@@ -18,7 +19,6 @@ use statements::{block_end, joined, lines_after, queue_arguments, statements};
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::span::Location;
 use classmate::internal::syntax::parse::parse_expr;
-use classmate::internal::syntax::print::Style;
 use classmate::internal::syntax::token::Quoting;
 use classmate::{ClassAd, Diagnostic, Expr, ParseOptions, Semantics};
 use classmate_config::{Config, ConfigError, Context};
@@ -45,6 +45,15 @@ pub struct SubmitContext {
 
 /// The input files of a job are taken to be this large, in MB: the least that `condor_submit` counts.
 const INPUT_SIZE: i64 = 1;
+
+/// Commands that say when a job starts as the lines of cron do, and their attributes.
+const CRON: [(&str, &str); 5] = [
+    ("cron_minute", "CronMinute"),
+    ("cron_hour", "CronHour"),
+    ("cron_day_of_month", "CronDayOfMonth"),
+    ("cron_month", "CronMonth"),
+    ("cron_day_of_week", "CronDayOfWeek"),
+];
 
 /// More jobs than a submit file may reasonably make.
 const MAX_JOBS: usize = 100_000;
@@ -254,15 +263,105 @@ impl SubmitFile<'_> {
             limits.sort();
             job.insert("ConcurrencyLimits", limits.join(",").as_str());
         }
-        let requested = self.requests(&mut job)?;
-        let requirements = self.requirements(&mut job, number, (&universe, &requested))?;
-        job.insert_expr("Requirements", &self.parsed("requirements", &requirements)?);
+        self.delayed(&mut job)?;
+        if number == 13 {
+            self.machine(&mut job)?;
+        }
+        self.requests(&mut job)?;
+        // As the tool does: what a job has anyway decides on the conditions too.
         for (name, attribute) in self.prefixed("MY.") {
             if let Some(expr) = self.expr(&name)? {
                 job.insert_expr(attribute.as_str(), &expr);
             }
         }
+        if !job.contains("Requirements") {
+            let requirements = self.requirements(&mut job, number, &universe)?;
+            job.insert_expr("Requirements", &self.parsed("requirements", &requirements)?);
+        }
         Ok(job)
+    }
+
+    /// The value of a command that may also be named as the attribute is; of neither, the text of the attribute.
+    fn text(&self, job: &ClassAd, command: &str, attribute: &str) -> Result<Option<String>, ConfigError> {
+        let value = match self.value(command)? {
+            Some(value) => Some(value),
+            None => self.value(attribute)?,
+        };
+        Ok(value.or_else(|| job.eval_string(attribute)))
+    }
+
+    /// The truth of a command that may also be named as the attribute is; of neither, that of the attribute.
+    fn truth(&self, job: &ClassAd, command: &str, attribute: &str) -> Result<bool, ConfigError> {
+        let value = match self.value(command)? {
+            Some(value) => Some(value),
+            None => self.value(attribute)?,
+        };
+        Ok(value.map_or_else(|| job.eval_bool(attribute) == Some(true), |value| is_true(&value)))
+    }
+
+    /// Sets when the job may start: the commands of deferral and those like the lines of cron.
+    fn delayed(&self, job: &mut ClassAd) -> Result<(), ConfigError> {
+        let either = |command: &'static str, attribute: &'static str| {
+            let found = self.value(command)?.map(|value| (command, value));
+            Ok::<_, ConfigError>(match found {
+                Some(found) => Some(found),
+                None => self.value(attribute)?.map(|value| (attribute, value)),
+            })
+        };
+        let mut is_delayed = false;
+        for (command, attribute) in CRON {
+            if let Some((_, value)) = either(command, attribute)? {
+                job.insert(attribute, value.as_str());
+                is_delayed = true;
+            }
+        }
+        if let Some((command, value)) = either("deferral_time", "DeferralTime")? {
+            job.insert_expr("DeferralTime", &self.parsed(command, &value)?);
+            is_delayed = true;
+        }
+        if !is_delayed {
+            return Ok(());
+        }
+        for (of_cron, command, attribute, default) in [
+            (("cron_window", "CronWindow"), "deferral_window", "DeferralWindow", 0),
+            (("cron_prep_time", "CronPrepTime"), "deferral_prep_time", "DeferralPrepTime", 300),
+        ] {
+            let found = match either(of_cron.0, of_cron.1)? {
+                Some(found) => Some(found),
+                None => either(command, attribute)?,
+            };
+            match found {
+                Some((command, value)) => job.insert_expr(attribute, &self.parsed(command, &value)?),
+                None => job.insert(attribute, default),
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the attributes of a virtual machine.
+    fn machine(&self, job: &mut ClassAd) -> Result<(), ConfigError> {
+        if let Some(kind) = self.text(job, "vm_type", "JobVMType")? {
+            job.insert("JobVMType", kind.to_ascii_lowercase().as_str());
+        }
+        let memory = self.text(job, "vm_memory", "JobVMMemory")?;
+        if let Some(amount) = memory.and_then(|memory| amount(&memory, 1 << 20)) {
+            job.insert("JobVMMemory", amount);
+            // The memory of a machine that is suspended is written to a file.
+            job.insert("TransferInputSizeMB", amount);
+        }
+        for (command, attribute) in [("vm_checkpoint", "JobVMCheckpoint"), ("vm_networking", "JobVMNetworking")] {
+            let is_set = self.truth(job, command, attribute)?;
+            job.insert(attribute, is_set);
+        }
+        if self.text(job, "xen_kernel", "VMPARAM_Xen_Kernel")?.is_some_and(|kernel| kernel.eq_ignore_ascii_case("vmx"))
+        {
+            job.insert("JobVMHardwareVT", true);
+        }
+        let network = self.text(job, "vm_networking_type", "JobVMNetworkingType")?;
+        if let Some(network) = network.filter(|_| job.eval_bool("JobVMNetworking") == Some(true)) {
+            job.insert("JobVMNetworkingType", network.as_str());
+        }
+        Ok(())
     }
 
     /// The accounting group and its user.
@@ -281,11 +380,11 @@ impl SubmitFile<'_> {
         Ok(())
     }
 
-    /// Sets the requests for resources. Returns the names of those for which Requirements have a condition.
-    fn requests(&self, job: &mut ClassAd) -> Result<Vec<String>, ConfigError> {
-        let mut requested = Vec::new();
+    /// Sets the requests for resources.
+    fn requests(&self, job: &mut ClassAd) -> Result<(), ConfigError> {
         let disk = "MAX({ 1024, (TransferInputSizeMB + 1) * 1.25 }) * 1024";
-        for (resource, default) in [("Disk", disk), ("Memory", "128"), ("Cpus", "1")] {
+        let memory = if job.contains("JobVMMemory") { "MY.JobVMMemory" } else { "128" };
+        for (resource, default) in [("Disk", disk), ("Memory", memory), ("Cpus", "1")] {
             let command = format!("request_{}", resource.to_ascii_lowercase());
             let text = self.value(&command)?;
             let unit = match resource {
@@ -295,6 +394,9 @@ impl SubmitFile<'_> {
             };
             let value = text.as_deref().unwrap_or(default);
             if value.eq_ignore_ascii_case("undefined") {
+                if resource == "Disk" {
+                    job.insert("DiskUsage", INPUT_SIZE * 1024);
+                }
                 continue;
             }
             let attribute = format!("Request{resource}");
@@ -302,90 +404,25 @@ impl SubmitFile<'_> {
                 Some(amount) => job.insert(attribute.as_str(), amount),
                 None => job.insert_expr(attribute.as_str(), &self.parsed(&command, value)?),
             }
-            if resource != "Cpus" || text.as_deref().is_some_and(|text| text != "1") {
-                requested.push(resource.to_owned());
-            }
         }
         for (name, resource) in self.prefixed("request_") {
-            if ["cpus", "disk", "memory"].iter().any(|known| resource.eq_ignore_ascii_case(known)) {
+            let is_known = ["cpus", "disk", "memory"].iter().any(|known| resource.eq_ignore_ascii_case(known));
+            if is_known || resource.len() < 2 || resource.starts_with('_') {
                 continue;
             }
             let resource = if resource.eq_ignore_ascii_case("gpus") { "GPUs".to_owned() } else { resource };
             if let Some(expr) = self.expr(&name)? {
                 job.insert_expr(format!("Request{resource}").as_str(), &expr);
-                requested.push(resource);
             }
         }
-        // As `condor_submit` orders them.
-        requested.sort_by_key(|resource| resource == "GPUs");
-        Ok(requested)
+        if job.contains("RequestGPUs") {
+            self.required_gpus(job)?;
+        }
+        Ok(())
     }
 
-    /// The Requirements: those of the file, and the conditions that `condor_submit` adds for what they do not mention.
-    fn requirements(
-        &self,
-        job: &mut ClassAd,
-        number: i64,
-        (universe, requested): (&str, &[String]),
-    ) -> Result<String, ConfigError> {
-        let own = self.expr("requirements")?;
-        let mentions = |names: &[&str]| {
-            let all = own.as_ref().map(|own| own.tree().names(own.root()).collect::<Vec<_>>()).unwrap_or_default();
-            all.iter().any(|name| names.iter().any(|known| name.folded() == known.to_ascii_lowercase().as_bytes()))
-        };
-        let old = |own: &Expr| String::from_utf8_lossy(&own.to_text(Style::Old)).into_owned();
-        let mut all: Vec<String> = own.iter().map(|own| format!("({})", old(own))).collect();
-        let (image, docker) = (self.value("container_image")?, self.value("docker_image")?);
-        if universe != "java" && !mentions(&["Arch"]) {
-            all.push("(TARGET.Arch == \"X86_64\")".to_owned());
-        }
-        match (&image, &docker) {
-            (Some(image), _) => {
-                job.insert("WantContainer", true);
-                let kind = if image.starts_with("docker:") {
-                    "HasDockerURL"
-                } else if image.to_ascii_lowercase().ends_with("sif") {
-                    "HasSIF"
-                } else {
-                    "HasSandboxImage"
-                };
-                all.push(format!("TARGET.HasContainer && TARGET.{kind}"));
-            }
-            (None, Some(_)) => {
-                job.insert("WantDocker", true);
-                all.push("TARGET.HasDocker".to_owned());
-            }
-            (None, None) if universe == "java" => all.push("TARGET.HasJava".to_owned()),
-            (None, None) if !mentions(&["OpSys", "OpSysAndVer", "OpSysName", "OpSysVer", "OpSysMajorVer"]) => {
-                all.push("(TARGET.OpSys == \"LINUX\")".to_owned());
-            }
-            (None, None) => {}
-        }
-        for resource in requested {
-            let condition = format!("(TARGET.{resource} >= Request{resource})");
-            all.push(match resource.as_str() {
-                "Disk" if number == 5 && !mentions(&["Disk", "CondorVersion"]) => {
-                    format!("(versionGE(split(TARGET.CondorVersion)[1],\"25.12.0\") || {condition})")
-                }
-                "GPUs" if self.required_gpus(job)? => {
-                    "(countMatches(MY.RequireGPUs,TARGET.AvailableGPUs) >= RequestGPUs)".to_owned()
-                }
-                _ => condition,
-            });
-        }
-        let transfer = self.value("should_transfer_files")?.unwrap_or_else(|| "IF_NEEDED".to_owned());
-        let same = "TARGET.FileSystemDomain == MY.FileSystemDomain";
-        match transfer.to_ascii_uppercase().as_str() {
-            _ if matches!(number, 7 | 9 | 12) || mentions(&["FileSystemDomain", "HasFileTransfer"]) => {}
-            "YES" => all.push("(TARGET.HasFileTransfer)".to_owned()),
-            "NO" => all.push(format!("({same})")),
-            _ => all.push(format!("(({same}) || (TARGET.HasFileTransfer))")),
-        }
-        Ok(all.join(" && "))
-    }
-
-    /// Sets the condition on GPUs; true if there is one.
-    fn required_gpus(&self, job: &mut ClassAd) -> Result<bool, ConfigError> {
+    /// Sets the condition on GPUs, if there is one.
+    fn required_gpus(&self, job: &mut ClassAd) -> Result<(), ConfigError> {
         let mut all: Vec<String> = self.value("require_gpus")?.into_iter().collect();
         for (bound, what, condition) in [
             ("Min", "Capability", "Capability >="),
@@ -414,7 +451,7 @@ impl SubmitFile<'_> {
         if !text.is_empty() {
             job.insert_expr("RequireGPUs", &self.parsed("require_gpus", &text)?);
         }
-        Ok(!text.is_empty())
+        Ok(())
     }
 }
 
