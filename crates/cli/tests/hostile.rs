@@ -614,6 +614,59 @@ fn commands_that_are_set_again_are_reported_within_bounds() {
     assert!(printed.contains("the earlier value is in line 2\n"), "{printed}{}", text(&output.stderr));
 }
 
+/// Conditions inside of each other, long chains, and ads whose attributes all lead to one another take time in
+/// proportion to the text.
+#[test]
+fn a_megabyte_is_linted_in_proportion_to_its_size() {
+    let folder = tempfile::tempdir().unwrap();
+    let links: String = (0..40_000).map(|at| format!("a{at} = a{0} + a{0}\n", at + 1)).collect();
+    for (name, contents) in [
+        ("if.sub", megabyte("if true\n")),
+        ("plus.ads", format!("x = 1{}\n", megabyte("+1"))),
+        ("plus.config", format!("x = 1{}\n", megabyte("+1"))),
+        ("and.ads", format!("Requirements = a{}\n", megabyte("&&a"))),
+        ("and.config", format!("START = a{}\n", megabyte("&&a"))),
+        ("and.sub", format!("requirements = a{}\n", megabyte("&&a"))),
+        ("links.ads", links),
+        ("empty.ads", megabyte("[]")),
+        ("line.ads", megabyte("[a=b]")),
+    ] {
+        let path = file(&folder, name, contents.as_bytes());
+        let output = limited(SPACE, PATIENCE / 5, "exec \"$0\" \"$@\"", &["lint", &path]);
+        assert!(matches!(output.status.code(), Some(0 | 2)), "{name}: {:?} {}", output.status, text(&output.stderr));
+    }
+}
+
+/// Lines that are wrong are not all kept until the ad ends.
+#[test]
+fn lines_that_are_wrong_are_reported_within_bounds() {
+    let folder = tempfile::tempdir().unwrap();
+    for (line, message) in [
+        ("a\n", "found no `=`"),
+        ("(\n", "found no `=`"),
+        ("=\n", "syntax"),
+        (":h\n", "found no `=`"),
+        ("a = b \\\n", "ignored-text"),
+    ] {
+        let path = file(&folder, "lines.ads", line.repeat(2_000_000 / line.len()).as_bytes());
+        let output = classmate(SPACE - (32 << 10), &["lint", &path]);
+        let printed = text(&output.stdout);
+        assert!(printed.contains(message), "{line}: {:?} {printed}{}", output.status, text(&output.stderr));
+    }
+}
+
+/// What follows the lines that wait for the end of the ad is looked at as they are: the last line is wrong, the one before
+/// replaces a value.
+#[test]
+fn long_ads_are_linted_to_their_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines: String = (0..12_000).map(|at| format!("A{at} = B + {at}\n")).collect();
+    let path = file(&folder, "long.ads", format!("{lines}A7 = 3\nLast = 1 +\n").as_bytes());
+    let printed = text(&classmate(SPACE, &["lint", &path]).stdout);
+    assert!(printed.contains("long.ads:12001:1\n") && printed.contains("the ad has `A7` already"), "{printed}");
+    assert!(printed.contains("long.ads:12002:"), "{printed}");
+}
+
 /// One evaluation may take 10,000,000 steps; a megabyte of ads that each take as much is given up.
 #[test]
 fn a_megabyte_of_costly_ads_is_given_up() {

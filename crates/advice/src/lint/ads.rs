@@ -12,7 +12,7 @@ use super::ad_values::{self, AdKind};
 use super::attribute_lines::tags;
 use super::attributes::only_in;
 use super::compared_values::assigned;
-use super::expression::{LintContext, Role, is_unit, parsed, unparsed};
+use super::expression::{LintContext, MAX_TEXT, Role, is_unit, parsed, unparsed};
 use super::knobs::{SLOT_VALUE, job_role};
 use super::rules::unquoted_text;
 use super::schema::AdSchema;
@@ -42,6 +42,10 @@ const MAX_SEARCHED_BYTES: usize = 64 << 20;
 const MAX_AD_BYTES: usize = 16 << 10;
 /// Maximum number of names in one expression that are distinguished by their values in the ad.
 const MAX_NAMES: usize = 500;
+/// Bytes of the lines that alarms of one file repeat.
+const MAX_EXCERPTS: usize = 32 << 20;
+/// Lines of an ad that wait until the ad is read; those behind them are read twice.
+const MAX_LINES: usize = 10_000;
 /// Different ads that one text is looked at for.
 const MAX_VARIANTS: usize = 10_000;
 
@@ -108,24 +112,24 @@ fn mentioned(expr: &Expr) -> Vec<Name> {
 }
 
 /// One attribute of an ad and its place.
-struct Line {
+struct Line<'a> {
     name: Name,
     expr: Option<Expr>,
-    text: Vec<u8>,
+    text: &'a [u8],
     number: u64,
     /// The text of the line before the value.
-    before: Vec<u8>,
+    before: &'a [u8],
     /// The offset of the value in the file, if it is known.
     offset: Option<usize>,
     quoting: Quoting,
     faults: Vec<Diagnostic>,
 }
 
-impl Line {
+impl<'a> Line<'a> {
     /// A line of which nothing but the value is known.
-    fn new(name: Name, text: &[u8], quoting: Quoting, number: u64) -> Self {
-        let (before, faults) = (Vec::new(), Vec::new());
-        Line { name, expr: None, text: text.to_vec(), number, before, offset: None, quoting, faults }
+    fn new(name: Name, text: &'a [u8], quoting: Quoting, number: u64) -> Self {
+        let (before, faults) = (&b""[..], Vec::new());
+        Line { name, expr: None, text, number, before, offset: None, quoting, faults }
     }
 }
 
@@ -146,6 +150,8 @@ struct SeenExpression {
 #[derive(Default)]
 pub struct AdLinter {
     alarms: Vec<Diagnostic>,
+    /// Bytes of the lines that they repeat.
+    repeated: usize,
     /// Expressions by attribute, text, version, and whether the ad is a slot's.
     seen: HashMap<(Vec<u8>, Vec<u8>, Semantics, bool), SeenExpression>,
     schema: Option<Arc<AdSchema>>,
@@ -183,9 +189,9 @@ impl AdLinter {
         self.own = (read != versions.read).then(|| LintVersions { read, ..versions.clone() });
     }
 
-    fn expression(&mut self, file: &Arc<str>, ad: &ClassAd, line: &mut Line) {
+    fn expression(&mut self, file: &Arc<str>, ad: &ClassAd, line: &mut Line<'_>) {
         let slot = is_slot(ad);
-        let key = (line.name.folded().to_vec(), line.text.clone(), self.versions().read, slot);
+        let key = (line.name.folded().to_vec(), line.text.to_vec(), self.versions().read, slot);
         let mut known = self.seen.remove(&key).unwrap_or_else(|| SeenExpression {
             mentioned: line.expr.as_ref().map(mentioned).unwrap_or_default(),
             ..SeenExpression::default()
@@ -199,40 +205,41 @@ impl AdLinter {
         } else {
             let quoting = line.quoting;
             let prefix = quoting == Quoting::Old;
-            let written = VersionText { text: &line.text, quoting, prefix };
+            let written = VersionText { text: line.text, quoting, prefix };
             let faults = std::mem::take(&mut line.faults).into_iter();
             let mut found: Vec<Diagnostic> =
                 faults.map(|fault| read_elsewhere(fault, written, self.versions())).collect();
-            if let Some(expr) = &line.expr {
+            if let Some(expr) = line.expr.as_ref().filter(|_| line.text.len() <= MAX_TEXT) {
                 let defined = |name: Name| ad.contains(name);
                 let role = role(line.name, slot);
                 let schema = self.schema.as_deref();
                 let (own, versions) = (Some((line.name, ad)), self.versions());
-                let context = LintContext::of(&line.text, quoting, role);
+                let context = LintContext::of(line.text, quoting, role);
                 let context = LintContext { defined: &defined, prefix, schema, own, versions, ..context };
                 let kind = if slot { Some("slot") } else { is_job(ad).then_some("job") };
                 let owner = only_in(line.name.folded());
                 if kind.is_some() && (owner.is_none() || owner == kind) {
-                    found.extend(odd_constant(line.name, expr, &line.text));
+                    found.extend(odd_constant(line.name, expr, line.text));
                 }
                 let circle = circular(line.name, expr, ad);
                 let of_expression = parsed(&context, expr);
                 let is_circle = |one: &Diagnostic| one.code == "version-dependent" && one.message.ends_with("(cycle)");
                 found.extend(of_expression.into_iter().filter(|one| circle.is_none() || !is_circle(one)));
                 found.extend(circle);
-                found.extend(unquoted_text(line.name, &line.text, expr, &defined));
+                found.extend(unquoted_text(line.name, line.text, expr, &defined));
             }
             let given = self.give(file, line, found, &mut known.given);
             known.verdicts.insert(has, given.clone());
             given
         };
         let kind = if slot { Some(AdKind::Slot) } else { is_job(ad).then_some(AdKind::Job) };
-        let beside = kind.and_then(|kind| ad_values::find(line.name, &line.text, ad, kind));
+        let beside = kind.and_then(|kind| ad_values::find(line.name, line.text, ad, kind));
         if let Some(found) = beside {
             self.give(file, line, vec![found], &mut known.given);
         }
         let settled = found_now.iter().any(|at| settles(self.alarms[*at].code));
-        if let Some(expr) = line.expr.as_ref().filter(|_| line.name.folded() == b"requirements" && !settled) {
+        let is_judged = line.name.folded() == b"requirements" && !settled && line.text.len() <= MAX_TEXT;
+        if let Some(expr) = line.expr.as_ref().filter(|_| is_judged) {
             let values = constants(ad, &known.mentioned);
             if let Some(found) = known.satisfied.get(&values) {
                 self.again(found);
@@ -256,7 +263,7 @@ impl AdLinter {
     fn give(
         &mut self,
         file: &Arc<str>,
-        line: &Line,
+        line: &Line<'_>,
         found: Vec<Diagnostic>,
         given: &mut Vec<(usize, Diagnostic)>,
     ) -> Vec<usize> {
@@ -267,13 +274,14 @@ impl AdLinter {
                 now.push(*at);
                 continue;
             }
-            if self.alarms.len() >= MAX_DIAGNOSTICS {
+            if self.alarms.len() >= MAX_DIAGNOSTICS || self.repeated > MAX_EXCERPTS {
                 break;
             }
             let fix = line.offset.and_then(|offset| shifted_fix(&found, offset));
             given.push((self.alarms.len(), found.clone()));
             now.push(self.alarms.len());
-            let text = [line.before.as_slice(), &line.text].concat();
+            let text = [line.before, line.text].concat();
+            self.repeated += text.len();
             let excerpt = Excerpt { text, subject: Some(line.name.display().into_owned()) };
             self.alarms.push(placed(found.shifted(line.before.len()), file, line.number, excerpt, fix));
         }
@@ -309,7 +317,10 @@ impl AdLinter {
             let patient = searched < MAX_SEARCHED_BYTES;
             let rest = &text[start..if patient { text.len() } else { text.len().min(start + MAX_AD_BYTES) }];
             self.begin(|| advertised(bracketed(rest)?).next());
-            let end = match parse_ad(rest, &self.options(Quoting::New)) {
+            // Alone, so that what follows is not searched for each ad.
+            let options = self.options(Quoting::New);
+            let alone = bracketed(rest).and_then(|alone| parse_ad(alone, &options).ok());
+            let end = match alone.map_or_else(|| parse_ad(rest, &options), Ok) {
                 Ok((_, length)) => start + length.max(1),
                 Err(error) => {
                     searched += rest.len();
@@ -333,8 +344,7 @@ impl AdLinter {
             if let Err(error) = parse_expr(text, &options) {
                 let fault = unparsed(text, &error, &options);
                 let line = Line::new(Name::new("ad"), text, Quoting::New, lines.line(start));
-                let line_start = memchr::memrchr(b'\n', &whole[..start]).map_or(0, |newline| newline + 1);
-                let before = whole[line_start..start].to_vec();
+                let before = lines.before(whole, start);
                 let mut line = Line { faults: vec![fault], before, offset: Some(start), ..line };
                 self.expression(file, &ClassAd::new(), &mut line);
             }
@@ -351,8 +361,7 @@ impl AdLinter {
                 continue;
             }
             let at = start + range.start;
-            let line_start = memchr::memrchr(b'\n', &whole[..at]).map_or(0, |newline| newline + 1);
-            let (expr, before) = (parse_expr(part, &options).ok(), whole[line_start..at].to_vec());
+            let (expr, before) = (parse_expr(part, &options).ok(), lines.before(whole, at));
             let mut line =
                 Line { expr, before, offset: Some(at), ..Line::new(name, part, Quoting::New, lines.line(at)) };
             self.expression(file, &ad, &mut line);
@@ -414,18 +423,37 @@ impl AdLinter {
             self.begin(|| advertised(ad_text).next());
             let options = self.options(Quoting::Old);
             let (mut ad, mut lines) = (ClassAd::new(), Vec::new());
+            // The ad before the first line that does not wait, and the place of the line.
+            let mut waiting: Option<(ClassAd, usize, u64, usize)> = None;
+            let (mut at, mut previous) = (0, &b""[..]);
             for raw in ad_text.split_inclusive(|byte| *byte == b'\n') {
-                number += 1;
-                let line = raw.strip_suffix(b"\n").unwrap_or(raw);
-                let line = line.strip_suffix(b"\r").unwrap_or(line);
-                let first = line.iter().position(|byte| !is_space(*byte));
-                if let Some(first) = first.filter(|first| line[*first] != b'#' && !line.starts_with(b"***")) {
-                    lines.extend(attribute(line, first, (number, start), &options, &mut ad));
+                if lines.len() >= MAX_LINES && waiting.is_none() {
+                    waiting = Some((ad.clone(), at, number, start));
                 }
-                start += raw.len();
+                number += 1;
+                match assigning(raw) {
+                    Some((line, first)) if waiting.is_none() => {
+                        lines.extend(attribute(line, first, (number, start), &options, &mut ad));
+                    }
+                    // The same line again changes nothing.
+                    Some((line, first)) if raw != previous => assign(line, first, &options, &mut ad),
+                    _ => {}
+                }
+                previous = raw;
+                (at, start) = (at + raw.len(), start + raw.len());
             }
             for mut line in lines {
                 self.expression(file, &ad, &mut line);
+            }
+            let Some((mut so_far, at, mut number, mut start)) = waiting else { continue };
+            for raw in ad_text[at..].split_inclusive(|byte| *byte == b'\n') {
+                number += 1;
+                let found = assigning(raw)
+                    .and_then(|(line, first)| attribute(line, first, (number, start), &options, &mut so_far));
+                if let Some(mut line) = found {
+                    self.expression(file, &ad, &mut line);
+                }
+                start += raw.len();
             }
         }
     }
@@ -481,27 +509,50 @@ fn settles(code: &str) -> bool {
     matches!(code, "contradiction" | "never-true" | "always-false" | "always-undefined" | "always-error")
 }
 
+/// A line of the long format without its end, and where its text begins; none for empty lines and comments.
+fn assigning(raw: &[u8]) -> Option<(&[u8], usize)> {
+    let line = raw.strip_suffix(b"\n").unwrap_or(raw);
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let first = line.iter().position(|byte| !is_space(*byte))?;
+    (line[first] != b'#' && !line.starts_with(b"***")).then_some((line, first))
+}
+
+/// The parts of a line `Name = value`: the name as it is written, the name, and the offset of the value; none without `=`.
+fn divided(line: &[u8], first: usize) -> Option<(&[u8], Name, usize)> {
+    let equals = memchr::memchr(b'=', line)?;
+    let written = line.get(first..equals)?.trim_ascii();
+    let name = Name::new(written.strip_prefix(b"'").and_then(|name| name.strip_suffix(b"'")).unwrap_or(written));
+    let value = equals + 1 + line[equals + 1..].iter().take_while(|byte| is_space(**byte)).count();
+    Some((written, name, value))
+}
+
+/// Puts the value of a line into the ad, as [`attribute`] does.
+fn assign(line: &[u8], first: usize, options: &ParseOptions, ad: &mut ClassAd) {
+    if let Some((_, name, value)) = divided(line, first)
+        && let Ok((expr, _)) = parse_prefix(&line[value..], options)
+    {
+        ad.insert_expr(name, &expr);
+    }
+}
+
 /// Reads a line `Name = value`; what is a constant and right is only put into the ad.
-fn attribute(
-    line: &[u8],
+fn attribute<'a>(
+    line: &'a [u8],
     first: usize,
     (number, start): (u64, usize),
     options: &ParseOptions,
     ad: &mut ClassAd,
-) -> Option<Line> {
-    let Some(equals) = memchr::memchr(b'=', line) else {
+) -> Option<Line<'a>> {
+    let Some((written, name, value)) = divided(line, first) else {
         let finding = Diagnostic::error("expected `name = value`, found no `=`", Span::new(first, line.len()));
         let fault = finding.help("HTCondor skips the rest of the ad").code("syntax");
         let place = Line::new(Name::new("a line"), line, Quoting::Old, number);
         return Some(Line { offset: Some(start), faults: vec![fault], ..place });
     };
-    let written = line[first..equals].trim_ascii();
-    let name = Name::new(written.strip_prefix(b"'").and_then(|name| name.strip_suffix(b"'")).unwrap_or(written));
     let odd = odd_name(written).or_else(|| ad.contains(name).then(|| twice(written)));
-    let value = equals + 1 + line[equals + 1..].iter().take_while(|byte| is_space(**byte)).count();
     let text = &line[value..];
     let place = |expr: Option<Expr>, faults: Vec<Diagnostic>| {
-        let (before, offset) = (line[..value].to_vec(), Some(start + value));
+        let (before, offset) = (&line[..value], Some(start + value));
         Line { expr, before, offset, faults, ..Line::new(name, text, Quoting::Old, number) }
     };
     if let Some(odd) = odd

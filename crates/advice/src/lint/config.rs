@@ -26,7 +26,7 @@ use self::members::LISTS;
 use super::ads::needed;
 use super::attributes::{is_known, misspelled_own};
 use super::compared_values::assigned as assigned_value;
-use super::expression::{LintContext, Role, quoted, written};
+use super::expression::{LintContext, MAX_TEXT, Role, quoted, written};
 use super::knobs::{advertised, bare, copied, of_transforms, role};
 use super::open_macros::{lint_with_macros, without_macros};
 use super::placing::SourceMap;
@@ -391,7 +391,7 @@ impl<'c> Linter<'c> {
     /// Compares the versions in a value that is an expression only where others refer to it, or has its expressions in ads.
     fn in_versions(&mut self, definition: &Definition<'_>) {
         let name = definition.name;
-        let Some(text) = self.expand(definition) else { return };
+        let Some(text) = self.expand(definition).filter(|text| text.len() <= MAX_TEXT) else { return };
         let quoting;
         let places: Vec<Range<usize>> = if is_divided(self.config, name) {
             quoting = Quoting::New;

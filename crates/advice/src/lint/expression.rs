@@ -108,6 +108,9 @@ impl<'a> LintContext<'a> {
     }
 }
 
+/// Bytes of an expression of which more than the syntax is looked at.
+pub(super) const MAX_TEXT: usize = 100_000;
+
 /// Longest part that a message repeats.
 const MAX_QUOTE: usize = 80;
 
@@ -126,6 +129,9 @@ pub fn lint(context: &LintContext<'_>) -> Vec<Diagnostic> {
 
 /// Checks an expression that was parsed with places.
 pub fn parsed(context: &LintContext<'_>, expr: &Expr) -> Vec<Diagnostic> {
+    if context.text.len() > MAX_TEXT {
+        return Vec::new();
+    }
     // An attribute of which nothing is known may be a text.
     let may_be_text =
         |name: Name| is_string(name.folded()) || fact(name.folded()).is_none_or(|fact| fact.kind.is_none());

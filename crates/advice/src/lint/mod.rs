@@ -152,6 +152,12 @@ impl LineIndex {
         Some(self.0.get((line as usize).checked_sub(1)?)? + (column as usize).checked_sub(1)?)
     }
 
+    /// The text of the line of an offset that is before it.
+    pub(crate) fn before<'a>(&self, text: &'a [u8], offset: usize) -> &'a [u8] {
+        let line = self.0.partition_point(|start| *start <= offset);
+        self.0.get(line.saturating_sub(1)).and_then(|start| text.get(*start..offset)).unwrap_or_default()
+    }
+
     /// The line of an offset, from 1.
     pub(crate) fn line(&self, offset: usize) -> u64 {
         self.0.partition_point(|start| *start <= offset) as u64

@@ -2,7 +2,7 @@
 //!
 //! In: the text of an expression with `$(name)`. Out: the findings about the text with words in their places.
 
-use super::expression::{LintContext, lint as lint_expression};
+use super::expression::{LintContext, MAX_TEXT, lint as lint_expression};
 use super::unknowns;
 use classmate::internal::analysis::evaluate::OPEN;
 use classmate::{Diagnostic, Name, Span};
@@ -28,7 +28,7 @@ pub(super) fn lint_with_macros(
     let defined = |name: Name| is_open(name) || (context.defined)(name);
     let mut found = lint_expression(&LintContext { text: &open.text, defined: &defined, ..*context });
     // One place has one finding of a rule.
-    let more = rule(&open.text);
+    let more = if open.text.len() > MAX_TEXT { Vec::new() } else { rule(&open.text) };
     let says_more = |one: &Diagnostic, other: &Diagnostic| other.code == one.code || one.code == "single-quotes";
     found.retain(|one| !more.iter().any(|other| says_more(one, other) && other.span == one.span));
     found.extend(more);

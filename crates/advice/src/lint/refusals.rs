@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::commands::is_command;
+use super::expression::MAX_TEXT;
 use super::submit_macros::Macros;
 use super::submit_odd::odd_value;
 use super::submit_queue::{odd_items, queue_fault};
@@ -23,9 +24,12 @@ use classmate::{Diagnostic, ParseOptions, Span};
 pub(super) type Refused = (usize, Diagnostic);
 
 /// A branch of an `if`.
+#[derive(Clone, Copy)]
 pub(super) struct IfBranch {
     /// True if its statements are read; `None` if that depends on what the file does not say.
     reads: Option<bool>,
+    /// As `reads`, of it and those around it.
+    here: Option<bool>,
     /// True if it or an earlier branch is read.
     any: Option<bool>,
     /// An `else` was read.
@@ -260,18 +264,23 @@ impl Reading {
 
     /// True if the statements are read here, false if they are not.
     pub(super) fn reads(&self) -> Option<bool> {
-        let mut all = self.open.iter().map(|branch| branch.reads);
-        if self.open.iter().any(|branch| branch.reads == Some(false)) {
-            Some(false)
-        } else {
-            all.all(|reads| reads == Some(true)).then_some(true)
-        }
+        self.open.last().map_or(Some(true), |branch| branch.here)
     }
 
     pub(super) fn begin(&mut self, at: usize, text: &str, condition: &str) {
         let reads = if self.reads() == Some(false) { Some(false) } else { self.condition(at, text, condition, "if") };
         let is_defined = condition.to_ascii_lowercase().starts_with("defined ") && reads.is_none() && !self.includes;
-        self.open.push(IfBranch { reads, any: reads, after_else: false, unless_defined: is_defined });
+        self.open(IfBranch { reads, here: None, any: reads, after_else: false, unless_defined: is_defined });
+    }
+
+    /// Begins a branch inside of those that are open.
+    fn open(&mut self, branch: IfBranch) {
+        let here = match (self.reads(), branch.reads) {
+            (Some(false), _) | (_, Some(false)) => Some(false),
+            (Some(true), Some(true)) => Some(true),
+            _ => None,
+        };
+        self.open.push(IfBranch { here, ..branch });
     }
 
     /// The value of a condition, if it is known; one that is not understood is reported.
@@ -330,11 +339,12 @@ impl Reading {
         };
         let branch = IfBranch {
             reads: if is_read { reads } else { Some(false) },
+            here: None,
             any,
             after_else: word == "else",
             unless_defined: false,
         };
-        self.open.push(branch);
+        self.open(branch);
     }
 
     /// `include KEYWORDS : FILE`.
@@ -432,7 +442,9 @@ impl Reading {
         }
         if let Some((message, help)) = bad_value(&lower, value) {
             self.found.push((at, error(message, text, help)));
-        } else if let Some((message, help)) = odd_value(&lower, value) {
+        } else if value.len() <= MAX_TEXT
+            && let Some((message, help)) = odd_value(&lower, value)
+        {
             self.found.push((at, warning(message, text, help).code("odd-command")));
         }
         self.values.entry(lower).or_default().push((value.to_owned(), at));

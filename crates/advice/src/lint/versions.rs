@@ -2,10 +2,9 @@
 //!
 //! In: an expression, its ad, and the versions. Out: findings of the rule `version-dependent`.
 
-use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::expression::{LintContext, Role};
+use super::expression::{LintContext, MAX_TEXT, Role};
 use crate::versions::{DifferenceSeverity, VersionAds, VersionDifference, VersionReading, VersionText};
 use crate::versions::{compare_alone, compare_own, suggest_for_macro, upgrade};
 use classmate::internal::semantics::RULES;
@@ -14,6 +13,7 @@ use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::{ClassAd, Diagnostic, EvalOptions, Expr, Name, Semantics, Series, Span};
+use hashbrown::HashSet;
 
 /// The version in which expressions are read, and those in which they must mean the same.
 #[derive(Debug, Clone)]
@@ -115,6 +115,9 @@ pub(super) fn changed(context: &LintContext<'_>, expr: &Expr) -> Vec<Diagnostic>
 
 /// As [`changed`], of a text that nothing else is said of, so that it may also be refused.
 pub(super) fn changed_text(context: &LintContext<'_>) -> Vec<Diagnostic> {
+    if context.text.len() > MAX_TEXT {
+        return Vec::new();
+    }
     if let Ok(expr) = parse_expr(context.text, &context.options()) {
         return changed(context, &expr);
     }
@@ -190,16 +193,28 @@ pub(super) fn read_elsewhere(finding: Diagnostic, text: VersionText<'_>, version
     finding.more_help(format!("{}; {} ({})", shown(first), shown(second), rules.join(", ")))
 }
 
+/// Names that are followed for all attributes of an ad together, and at least for each.
+const MAX_FOLLOWED: usize = 4_000_000;
+const MIN_FOLLOWED: usize = 20;
+
 /// Tests whether an expression of an ad refers to an attribute, directly or through others of the ad.
 fn reaches(ad: &ClassAd, expr: &Expr, name: Name) -> bool {
     let mut seen: HashSet<Name> = HashSet::new();
-    let mut next: Vec<Name> = expr.tree().names(expr.root()).collect();
-    while let Some(one) = next.pop() {
-        if one == name {
-            return true;
-        }
-        if seen.insert(one) {
-            next.extend(ad.get(one).iter().flat_map(|expr| expr.tree().names(expr.root()).collect::<Vec<_>>()));
+    // Each attribute of an ad may be followed through all others.
+    let mut names_left = (MAX_FOLLOWED / ad.len().max(1)).max(MIN_FOLLOWED);
+    let mut next: Vec<Expr> = vec![expr.clone()];
+    while let Some(expr) = next.pop() {
+        for one in expr.tree().names(expr.root()) {
+            if one == name {
+                return true;
+            }
+            if names_left == 0 {
+                return false;
+            }
+            names_left -= 1;
+            if seen.insert(one) {
+                next.extend(ad.get(one));
+            }
         }
     }
     false

@@ -60,6 +60,76 @@ fn method(text: &str) -> Option<&str> {
     scheme.rsplit(['+', '-', '.']).next().filter(|_| is_scheme && !rest.is_empty())
 }
 
+/// Adds the conditions on what a job requests.
+fn resources(job: &ClassAd, universe: i64, mentioned: &Mentioned, all: &mut Vec<String>) {
+    let is_vm = universe == VM;
+    let disk = "(TARGET.Disk >= RequestDisk)";
+    match (mentioned.none("Disk"), job.contains("RequestDisk")) {
+        (true, true) if !requests(job, "RequestDisk", 0.0) => {}
+        (true, true) if universe == VANILLA => {
+            all.push(format!("(versionGE(split(TARGET.CondorVersion)[1],\"25.12.0\") || {disk})"));
+        }
+        (true, true) => all.push(disk.to_owned()),
+        (true, false) if is_vm => all.push("(TARGET.TotalDisk >= DiskUsage)".to_owned()),
+        (true, false) => all.push("(TARGET.Disk >= DiskUsage)".to_owned()),
+        (false, true) if !is_vm => all.push(disk.to_owned()),
+        (false, _) => {}
+    }
+    let is_set = |attribute: &str| job.eval_bool(attribute) == Some(true);
+    if is_vm {
+        let kind = job.eval_string("JobVMType").unwrap_or_default();
+        if !kind.eq_ignore_ascii_case("xen") {
+            all.push("(TARGET.TotalMemory >= MY.JobVMMemory)".to_owned());
+        }
+        if mentioned.none("VM_Memory") {
+            all.push("(TARGET.VM_Memory >= MY.JobVMMemory)".to_owned());
+        }
+        if is_set("JobVMHardwareVT") && mentioned.none("VM_HardwareVT") {
+            all.push("TARGET.VM_HardwareVT".to_owned());
+        }
+        if is_set("JobVMNetworking") {
+            if mentioned.none("VM_Networking") {
+                all.push("TARGET.VM_Networking".to_owned());
+            }
+            if job.contains("JobVMNetworkingType") {
+                all.push("stringListIMember(JobVMNetworkingType,TARGET.VM_Networking_Types,\",\")".to_owned());
+            }
+        }
+    } else if requests(job, "RequestMemory", 1.0) {
+        all.push("(TARGET.Memory >= RequestMemory)".to_owned());
+    }
+    if universe != GRID && mentioned.none("Cpus") && requests(job, "RequestCpus", 1.0) {
+        all.push("(TARGET.Cpus >= RequestCpus)".to_owned());
+    }
+    let mut others: Vec<String> = job.names().map(|name| name.display().into_owned()).collect();
+    others.retain(|name| name.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("request")));
+    others.sort_by_key(|name| name.to_ascii_lowercase());
+    let options = EvalOptions::default();
+    for request in others {
+        let resource = &request[7..];
+        let is_known = ["cpus", "disk", "memory"].iter().any(|known| resource.eq_ignore_ascii_case(known));
+        if is_known || resource.len() < 2 || resource.starts_with('_') || !mentioned.none(resource) {
+            continue;
+        }
+        let require = format!("Require{resource}");
+        match Scope::new(job, &options).eval_attr(request.as_str()) {
+            Ok(value @ (Value::Int(_) | Value::Real(_) | Value::Undefined))
+                if value.as_number().is_none_or(|value| value > 0.0) =>
+            {
+                all.push(if job.contains(require.as_str()) {
+                    format!("(countMatches(MY.{require},TARGET.Available{resource}) >= {request})")
+                } else {
+                    format!("(TARGET.{resource} >= {request})")
+                });
+            }
+            Ok(Value::Str(text)) if !text.as_bytes().is_empty() => {
+                all.push(format!("regexp({request}, TARGET.{resource})"));
+            }
+            _ => {}
+        }
+    }
+}
+
 impl SubmitFile<'_> {
     /// The Requirements of a job in a universe, given by its number and name.
     pub(super) fn requirements(&self, job: &mut ClassAd, universe: i64, name: &str) -> Result<String, ConfigError> {
@@ -76,7 +146,7 @@ impl SubmitFile<'_> {
             }
         }
         let image = self.platform(job, (universe, name), &mentioned, &mut all)?;
-        self.resources(job, universe, &mentioned, &mut all);
+        resources(job, universe, &mentioned, &mut all);
         if mentioned.none("HasTDP") && self.text(job, "tool_daemon_cmd", "ToolDaemonCmd")?.is_some() {
             all.push("TARGET.HasTDP".to_owned());
         }
@@ -191,76 +261,6 @@ impl SubmitFile<'_> {
             || job.eval_bool("TransferContainer") == Some(false);
         let is_pulled = is_docker || ["docker://", "oras://"].iter().any(|prefix| image.starts_with(prefix));
         Ok(Some(image).filter(|_| !stays && !is_pulled))
-    }
-
-    /// Adds the conditions on what a job requests.
-    fn resources(&self, job: &ClassAd, universe: i64, mentioned: &Mentioned, all: &mut Vec<String>) {
-        let is_vm = universe == VM;
-        let disk = "(TARGET.Disk >= RequestDisk)";
-        match (mentioned.none("Disk"), job.contains("RequestDisk")) {
-            (true, true) if !requests(job, "RequestDisk", 0.0) => {}
-            (true, true) if universe == VANILLA => {
-                all.push(format!("(versionGE(split(TARGET.CondorVersion)[1],\"25.12.0\") || {disk})"));
-            }
-            (true, true) => all.push(disk.to_owned()),
-            (true, false) if is_vm => all.push("(TARGET.TotalDisk >= DiskUsage)".to_owned()),
-            (true, false) => all.push("(TARGET.Disk >= DiskUsage)".to_owned()),
-            (false, true) if !is_vm => all.push(disk.to_owned()),
-            (false, _) => {}
-        }
-        let is_set = |attribute: &str| job.eval_bool(attribute) == Some(true);
-        if is_vm {
-            let kind = job.eval_string("JobVMType").unwrap_or_default();
-            if !kind.eq_ignore_ascii_case("xen") {
-                all.push("(TARGET.TotalMemory >= MY.JobVMMemory)".to_owned());
-            }
-            if mentioned.none("VM_Memory") {
-                all.push("(TARGET.VM_Memory >= MY.JobVMMemory)".to_owned());
-            }
-            if is_set("JobVMHardwareVT") && mentioned.none("VM_HardwareVT") {
-                all.push("TARGET.VM_HardwareVT".to_owned());
-            }
-            if is_set("JobVMNetworking") {
-                if mentioned.none("VM_Networking") {
-                    all.push("TARGET.VM_Networking".to_owned());
-                }
-                if job.contains("JobVMNetworkingType") {
-                    all.push("stringListIMember(JobVMNetworkingType,TARGET.VM_Networking_Types,\",\")".to_owned());
-                }
-            }
-        } else if requests(job, "RequestMemory", 1.0) {
-            all.push("(TARGET.Memory >= RequestMemory)".to_owned());
-        }
-        if universe != GRID && mentioned.none("Cpus") && requests(job, "RequestCpus", 1.0) {
-            all.push("(TARGET.Cpus >= RequestCpus)".to_owned());
-        }
-        let mut others: Vec<String> = job.names().map(|name| name.display().into_owned()).collect();
-        others.retain(|name| name.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("request")));
-        others.sort_by_key(|name| name.to_ascii_lowercase());
-        let options = EvalOptions::default();
-        for request in others {
-            let resource = &request[7..];
-            let is_known = ["cpus", "disk", "memory"].iter().any(|known| resource.eq_ignore_ascii_case(known));
-            if is_known || resource.len() < 2 || resource.starts_with('_') || !mentioned.none(resource) {
-                continue;
-            }
-            let require = format!("Require{resource}");
-            match Scope::new(job, &options).eval_attr(request.as_str()) {
-                Ok(value @ (Value::Int(_) | Value::Real(_) | Value::Undefined))
-                    if value.as_number().is_none_or(|value| value > 0.0) =>
-                {
-                    all.push(if job.contains(require.as_str()) {
-                        format!("(countMatches(MY.{require},TARGET.Available{resource}) >= {request})")
-                    } else {
-                        format!("(TARGET.{resource} >= {request})")
-                    });
-                }
-                Ok(Value::Str(text)) if !text.as_bytes().is_empty() => {
-                    all.push(format!("regexp({request}, TARGET.{resource})"));
-                }
-                _ => {}
-            }
-        }
     }
 
     /// The condition that a machine gets the files of a job, which may include an image.
