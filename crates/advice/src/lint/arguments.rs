@@ -291,7 +291,7 @@ fn looks_like_pattern(text: &str) -> bool {
     text.starts_with('^') || text.ends_with('$') || text.contains(".*") || text.contains("\\.")
 }
 
-/// The place of an anchor of a pattern behind which, or ahead of which, a letter or a digit must be: a string ends at `$`.
+/// The place of an anchor of a pattern that a letter or a digit must follow, or precede: a string ends at `$`.
 fn dead_anchor(pattern: &str) -> Option<usize> {
     let bytes = pattern.as_bytes();
     // Where a class or a quotation ends is another matter in these.

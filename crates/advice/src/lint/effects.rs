@@ -102,7 +102,7 @@ type Written<'c> = BTreeMap<String, Definition<'c>>;
 /// A switch, the values that turn it off, and the variables that have no effect then.
 type Switch = (String, Values, Vec<String>);
 
-/// The switches that a row of the table is about: one, or one for each text that a `*` stands for.
+/// The switches that a row of the table is about: one, or one for each text in place of a `*`.
 fn instances(row: &Relation, written: &BTreeMap<String, Definition<'_>>) -> Vec<Switch> {
     let Some(left) = row.left.first() else { return Vec::new() };
     let with = |text: &str| {

@@ -160,7 +160,7 @@ impl Pairs<'_> {
     fn bounds(&mut self) {
         for row in of_config().iter().filter(|row| row.verb == Verb::Most) {
             let (Some(least), Some(most)) = (row.left.first(), row.right.first()) else { continue };
-            // A default that a site does not write is no limit that it means.
+            // A site may not know the default of the other.
             let written = |name: &str| self.integer(name).filter(|_| self.set(name).is_some());
             let (Some(low), Some(high)) = (written(least.name), written(most.name)) else { continue };
             if low > high && high > 0 {

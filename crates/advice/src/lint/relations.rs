@@ -119,7 +119,7 @@ pub(super) fn is_on(value: &str) -> bool {
     !value.is_empty() && value.trim_matches('"') != "none" && !Values::False.has(value)
 }
 
-/// The text that the `*` of a pattern stands for in a name; the whole pattern without one.
+/// The text of a name in place of the `*` of a pattern; the whole pattern without one.
 pub(super) fn matched<'n>(pattern: &str, name: &'n str) -> Option<&'n str> {
     match pattern.split_once('*') {
         Some((front, end)) => name.strip_prefix(front)?.strip_suffix(end).filter(|text| !text.is_empty()),

@@ -636,9 +636,10 @@ impl JobCase<'_> {
             .collect();
         let lost: Vec<usize> = self.played.turns(&self.submitter).into_iter().map(|(turn, _)| turn).collect();
         let later = parts[2].strip_suffix(", as its group came later");
-        let first_pie = |name: &str| self.played.turns(name).first().map(|(_, visit)| visit.pie);
+        // Its group was negotiated with, and only then that of the job.
+        let group = |turn: &usize| self.played.outcome.negotiations[turn - 1].group.clone();
         let is_before = !won.is_empty() && won.iter().max() < lost.iter().min();
-        let other_group = is_before && first_pie(winner) < first_pie(&self.submitter);
+        let other_group = is_before && won.iter().all(|turn| group(turn) != lost.first().and_then(group));
         check(later.is_some() == other_group, "the order of groups")?;
         self.turn_list(winner, &format!("turn {}", parts[0]), (&won, other_group))?;
         self.turn_list(&self.submitter, later.unwrap_or(parts[2]), (&lost, other_group))

@@ -52,7 +52,7 @@ pub fn check(config: &Config) -> Vec<Diagnostic> {
         "" => warning.clone().code("odd-line"),
         _ => warning.clone(),
     };
-    // What `warning : text` says is no mistake: its author wants it to be seen when the file is read.
+    // The author of `warning : text` wants it to be seen when the file is read: it reports no mistake.
     let own = |warning: &&Diagnostic| warning.code != WRITTEN_WARNING;
     let mut found: Vec<Diagnostic> = config.warnings().iter().filter(own).map(coded).collect();
     found.extend_from_slice(&config.untaken.found);

@@ -10,10 +10,10 @@ use crate::explain::cycle::pre_cycle::PreCycleFacts;
 use crate::explain::cycle::trace::{CycleTrace, JobInCycle};
 use crate::explain::cycle::unknown_group::UnknownGroup;
 use crate::explain::values::verb;
+use classmate::Scope;
 use classmate::internal::eval::conditions::Connective;
 use classmate::internal::plural::counted;
 use classmate::internal::value::logic::Truth;
-use classmate::{ClassAd, EvalOptions, Scope};
 use classmate_pool::internal::negotiate::candidate::PreemptState;
 use classmate_pool::internal::negotiate::summary::Stopped;
 use classmate_pool::internal::pool::ad_reader::AdReader;
@@ -75,7 +75,7 @@ pub(crate) fn of_cycle(
     let taken = &story.taken;
     let partition = (pre_cycle.elsewhere > 0).then(|| partition(story, pool, asked)).flatten();
     if taken.usable == 0 {
-        return partition.into_iter().collect();
+        return pre_cycle.deferred.clone().or(partition).into_iter().collect();
     }
     let mut found: Vec<Cause> = Vec::new();
     if taken.not_looked_at == taken.usable {
@@ -301,25 +301,8 @@ pub(super) fn held_back(held: &HeldBack) -> Cause {
     Cause::new(Reason::HeldBack, label, format!("{text}{listed}"))
 }
 
-/// The cause of a job with `deferral_time` that no slot matches yet: the condition that `condor_submit` adds to its Requirements is
-/// false before (`SetRequirements`, `submit_utils.cpp`).
-fn deferred(job: &ClassAd, settings: &EvalOptions) -> Option<Cause> {
-    let facts = AdReader::of(job, settings);
-    let starts = facts.integer("DeferralTime")?;
-    let begins =
-        starts.checked_sub(facts.integer("DeferralPrepTime")?)?.checked_sub(facts.integer("ScheddInterval")?)?;
-    let requirements = job.get("Requirements")?;
-    let mut names = requirements.tree().names(requirements.root());
-    if settings.now >= begins || !names.any(|name| name.folded() == b"deferraltime") {
-        return None;
-    }
-    let text =
-        format!("the job starts at {} (deferral_time), and no slot matches before {}", moment(starts), moment(begins));
-    Some(Cause::new(Reason::HeldBack, "the job may not begin yet", text))
-}
-
 /// A time in words.
-fn moment(seconds: i64) -> String {
+pub(super) fn moment(seconds: i64) -> String {
     let time = jiff::Timestamp::from_second(seconds);
     time.map_or_else(|_| format!("second {seconds}"), |time| time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string())
 }
@@ -381,9 +364,6 @@ fn not_waiting(story: &CycleTrace, pool: &PoolFacts, asked: &JobInCycle<'_>) -> 
     }
     if let Some(held) = pool.order.held_back(asked.id) {
         return Some(held_back(held));
-    }
-    if let Some(cause) = deferred(&asked.asker.ad, &pool.settings).filter(|_| story.taken.usable == 0) {
-        return Some(cause);
     }
     if let Some(constraint) = &pool.rules.jobs {
         let holds = truth(Scope::new(&asked.asker.ad, &pool.settings), constraint);

@@ -3,17 +3,20 @@
 //! In: a view of a job. Out: plain data, so that the slots themselves may go into the cycle.
 
 use crate::explain::ad_table::AdTable;
-use crate::explain::causes::Cause;
+use crate::explain::causes::{Cause, Reason};
 use crate::explain::clauses::{AdCondition, Clause, conditions_of, counted, truth_of};
 use crate::explain::cycle::limit_status::{LimitStatus, limits};
+use crate::explain::cycle::obstacle::moment;
 use crate::explain::cycle::slot_rank::keeping;
 use crate::explain::cycle::unsent::UnsentAttributes;
 use crate::explain::job_view::JobView;
 use crate::explain::names::references;
 use crate::explain::slot_classes::SlotClass;
+use classmate::internal::eval::matching::symmetric;
 use classmate::internal::program::Side;
 use classmate::internal::value::logic::Truth;
-use classmate::{ClassAd, Name};
+use classmate::{ClassAd, EvalOptions, Name};
+use classmate_pool::internal::pool::ad_reader::AdReader;
 
 /// The slots a job could use, and the obstacles to them.
 #[derive(Debug, Clone)]
@@ -30,6 +33,8 @@ pub struct PreCycleFacts {
     pub(crate) limits: Vec<LimitStatus>,
     /// Attributes that its requests do not have, although slots require them.
     pub(crate) unsent: Option<UnsentAttributes>,
+    /// The cause of a job that no slot matches before a time of its own.
+    pub(crate) deferred: Option<Cause>,
 }
 
 impl PreCycleFacts {
@@ -41,10 +46,33 @@ impl PreCycleFacts {
             keeping: keeping(view.pool, view.job, submitter, &usable),
             limits: limits(view.pool, view.job),
             unsent: UnsentAttributes::of(view, &usable, unsent),
+            deferred: deferred(view).filter(|_| usable.is_empty()),
             elsewhere: view.classes.count(|class| is_elsewhere(view, class)),
             usable,
         }
     }
+}
+
+/// The cause of a job with `deferral_time` that no slot matches yet: the condition that `condor_submit` adds to its Requirements is
+/// false before (`SetRequirements`, `submit_utils.cpp`).
+///
+/// None if something else keeps all slots away.
+fn deferred(view: &JobView<'_>) -> Option<Cause> {
+    let (job, pool) = (view.job, view.pool);
+    let facts = AdReader::of(job, &pool.settings);
+    let starts = facts.integer("DeferralTime")?;
+    let begins =
+        starts.checked_sub(facts.integer("DeferralPrepTime")?)?.checked_sub(facts.integer("ScheddInterval")?)?;
+    let then = EvalOptions { now: begins, ..pool.settings.clone() };
+    if pool.settings.now >= begins || !pool.slots.iter().any(|slot| symmetric(job, &slot.ad, &then)) {
+        return None;
+    }
+    let text = format!(
+        "the job starts at {} at the earliest (deferral_time), and no slot matches before {}",
+        moment(starts),
+        moment(begins)
+    );
+    Some(Cause::new(Reason::HeldBack, "the job may not begin yet", text))
 }
 
 /// Tests if slots of a class fail by nothing but conditions on their partition.

@@ -503,8 +503,8 @@ fn of_other_ads(mut linter: AdLinter, name: &Arc<str>, text: &[u8]) -> Result<Ve
     Ok(faults.collect::<Vec<_>>().into_iter().chain(linter.finish()).collect())
 }
 
-/// Tests whether an expression is a call that makes a text, such as `strcat(Owner, "@pool")`: it is no condition.
-fn makes_text(text: &[u8]) -> bool {
+/// Tests whether an expression is a call whose result is a string, such as `strcat(Owner, "@pool")`: a value, not a condition.
+fn is_string_call(text: &[u8]) -> bool {
     let Ok(expr) = parse_expr(text, &ParseOptions::default()) else { return false };
     let tree = expr.tree();
     matches!(tree.node(tree.bare(expr.root())), Node::Call(_))
@@ -512,7 +512,7 @@ fn makes_text(text: &[u8]) -> bool {
 }
 
 fn of_expression(name: &str, text: &[u8], versions: &LintVersions) -> Vec<Diagnostic> {
-    let role = Role { condition: !makes_text(text), ..Role::default() };
+    let role = Role { condition: !is_string_call(text), ..Role::default() };
     let name = Arc::from(name);
     let alarm = |found: Diagnostic| {
         let (fix, excerpt) = (shifted_fix(&found, 0), Excerpt { text: text.to_vec(), subject: None });
