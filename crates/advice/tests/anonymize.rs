@@ -102,3 +102,27 @@ fn a_condition_on_the_letters_of_names_is_an_error() {
     assert_eq!(negotiate(&pool).unwrap().matches.len(), 1);
     assert!(matches!(anonymized(&pool), Err(AnonymizeError::Outcome(_))));
 }
+
+#[test]
+fn addresses_in_all_encodings_and_short_host_names_are_replaced() {
+    let slot = |number: u32| {
+        format!(
+            r#"[Name = "slot1@machine{number}@c10{number}"; Machine = "c10{number}"; FileSystemDomain = "c10{number}"; UtsnameNodename = "802b8c97f50a";
+            State = "Unclaimed"; Cpus = 1; Requirements = true; Start = true; Arch = "X86_64"; PublicAddress = "203.0.113.77";
+            MyAddress = "<203.0.113.7:4?CCBID=203.0.113.8:9618%3faddrs%3d203.0.113.8-9618+%5B2001-db8--7%5D-9618%26alias%3dccb-hub.example.org%26noUDP#6&alias=c10{number}>"]"#
+        )
+    };
+    let conditions =
+        r#"regexp("^c10[1-2]$", TARGET.Machine) && TARGET.Arch == "X86_64" && TARGET.PublicAddress == "203.0.113.77""#;
+    let slots: Vec<String> = (1..4).map(slot).collect();
+    let slots: Vec<&str> = slots.iter().map(String::as_str).collect();
+    let pool = pool(&slots, &[&job(conditions)]);
+    let anonymous = anonymized(&pool).unwrap();
+    assert_eq!(places(&anonymous), places(&pool));
+    assert_eq!(places(&pool).len(), 1);
+    let texts = texts(&anonymous);
+    for name in ["203.0.113", "2001-db8", "ccb-", "hub", "machine1", "\"c10", "@c10", "=c10", "^c10", "802b8c97f50a"] {
+        assert!(!texts.contains(name), "{name} in {texts}");
+    }
+    assert!(texts.contains("x86_64"), "{texts}");
+}

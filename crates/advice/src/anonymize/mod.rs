@@ -256,10 +256,18 @@ impl Anonymizer {
                 _ if self.done.contains(folded) => {}
                 Attribute::Literal(Literal::Str(text)) if is_contact(folded, text) => self.pseudonyms.add_contact(text),
                 Attribute::Literal(Literal::Str(text)) => match kind_of(folded) {
+                    // Machines with one slot have no `@` in its name.
+                    Some(_) if folded == b"name" && !text.contains(&b'@') => self.pseudonyms.add(text, NameKind::Host),
                     Some(kind) => self.pseudonyms.add(text, kind),
                     None if is_vocabulary(folded) || !self.keeps(folded, text) => {}
                     None if text.contains(&b'@') => self.pseudonyms.add(text, NameKind::User),
-                    None => self.pseudonyms.add_paths(text),
+                    None => {
+                        // Versions have four numbers, too.
+                        if memchr::memmem::find(folded, b"version").is_none() {
+                            self.pseudonyms.add_addresses(text);
+                        }
+                        self.pseudonyms.add_paths(text);
+                    }
                 },
                 Attribute::Literal(_) => {}
                 Attribute::Tree(tree) => {
@@ -401,12 +409,20 @@ impl Anonymizer {
         }
     }
 
-    /// Learns the names in the keys of an accountant's log.
+    /// Learns the names in the keys and values of an accountant's log.
     fn learn_log(&mut self, log: &[u8]) {
+        for line in log.split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"103 ")) {
+            let value = line.splitn(4, |byte| *byte == b' ').nth(3).unwrap_or_default();
+            match value.contains(&b'@') {
+                true => self.pseudonyms.add(value, NameKind::User),
+                false => self.pseudonyms.add_addresses(value),
+            }
+        }
         for line in log.split(|byte| *byte == b'\n').filter_map(|line| line.strip_prefix(b"101 ")) {
             let key = line.split(|byte| *byte == b' ').next().unwrap_or_default();
             if let Some(point) = memchr::memchr(b'.', key) {
-                self.pseudonyms.add(&key[point + 1..], NameKind::User);
+                let is_host = key.starts_with(b"Resource.") && !key.contains(&b'@');
+                self.pseudonyms.add(&key[point + 1..], if is_host { NameKind::Host } else { NameKind::User });
             }
         }
     }

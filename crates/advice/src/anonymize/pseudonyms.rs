@@ -2,6 +2,7 @@
 //!
 //! In: texts with such names. Out: the same texts with others, the same for the same name everywhere.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
 use std::sync::LazyLock;
@@ -163,7 +164,7 @@ impl RankedNames {
 static VOCABULARY: LazyLock<HashSet<Vec<u8>>> = LazyLock::new(|| {
     let values = attribute::all().iter().filter_map(|facts| facts.get("values"));
     let texts = values.chain(COMMON).map(str::as_bytes);
-    texts.flat_map(words).map(<[u8]>::to_ascii_lowercase).collect()
+    texts.flat_map(|text| words(text).chain(runs(text))).map(<[u8]>::to_ascii_lowercase).collect()
 });
 
 fn is_letter(byte: u8) -> bool {
@@ -173,6 +174,36 @@ fn is_letter(byte: u8) -> bool {
 /// The words of a text: its runs of letters. The numbers of hosts stay, for patterns such as `node0[1-5]`.
 fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|byte| !is_letter(*byte)).filter(|word| !word.is_empty())
+}
+
+fn is_alphanumeric(byte: u8) -> bool {
+    is_letter(byte) || byte.is_ascii_digit()
+}
+
+/// The runs of letters and digits of a text.
+fn runs(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|byte| !is_alphanumeric(*byte)).filter(|run| !run.is_empty())
+}
+
+/// The letters of a run in which only digits follow them.
+fn before_digits(run: &[u8]) -> Option<&[u8]> {
+    let letters = run.iter().take_while(|byte| is_letter(**byte)).count();
+    (letters > 0 && run[letters..].iter().all(u8::is_ascii_digit)).then(|| &run[..letters])
+}
+
+/// Returns true if digits follow in a text or in a pattern.
+fn digits_follow(rest: &[u8]) -> bool {
+    match rest {
+        [first, ..] if first.is_ascii_digit() => true,
+        [b'[', second, ..] => second.is_ascii_digit(),
+        [b'\\', b'd', ..] => true,
+        _ => false,
+    }
+}
+
+/// The key of letters that are a name only with digits behind them.
+fn numbered(letters: &[u8]) -> Vec<u8> {
+    [&letters.to_ascii_lowercase(), &b"#"[..]].concat()
 }
 
 /// Returns true if a word, lower case, is a name that can tell something: not a letter alone, nor a word of all pools.
@@ -204,12 +235,100 @@ fn quad(text: &[u8]) -> Option<([u8; 4], usize)> {
     Some((numbers, at))
 }
 
-/// An IPv6 address in brackets at the beginning of a text, as in `[fe80::1]` and `[fe80--1]`, and the length with brackets.
-fn bracketed(text: &[u8]) -> Option<(Ipv6Addr, usize)> {
-    let inner = text.strip_prefix(b"[")?;
-    let end = memchr::memchr(b']', inner)?;
-    let address = std::str::from_utf8(&inner[..end]).ok()?.replace('-', ":");
-    Some((address.parse().ok()?, end + 2))
+/// A punctuation mark or space that is percent-encoded at the beginning of a text, as contacts within contacts have it, and its length.
+fn encoded(text: &[u8]) -> Option<(u8, usize)> {
+    let is_hex = |at: usize| text.get(at..at + 2).is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit));
+    let mut at = 1;
+    while text.first() == Some(&b'%') && text[at..].starts_with(b"25") && is_hex(at + 2) {
+        at += 2;
+    }
+    let digits = text.strip_prefix(b"%").filter(|_| is_hex(at)).and_then(|_| text.get(at..at + 2))?;
+    let byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+    (byte.is_ascii_punctuation() || byte == b' ').then_some((byte, at + 2))
+}
+
+/// A text without percent-encoding.
+fn decoded(text: &[u8]) -> Cow<'_, [u8]> {
+    if !text.contains(&b'%') {
+        return Cow::Borrowed(text);
+    }
+    let (mut out, mut at) = (Vec::with_capacity(text.len()), 0);
+    while at < text.len() {
+        let (byte, length) = encoded(&text[at..]).unwrap_or((text[at], 1));
+        out.push(byte);
+        at += length;
+    }
+    Cow::Owned(out)
+}
+
+/// An IPv6 address at the beginning of a text, as in `[fe80::1]`, `[fe80--1]` and `fe80::1`, and the length with brackets.
+fn address_6(text: &[u8]) -> Option<(Ipv6Addr, usize)> {
+    /// The longest spelling.
+    const MAX: usize = 45;
+    let symbol = |at: usize| encoded(&text[at..]).or_else(|| Some((*text.get(at)?, 1)));
+    let (mut at, mut spelled, mut hyphens) = (0, String::new(), false);
+    let bracket = matches!(symbol(0)?, (b'[', _));
+    if bracket {
+        at = symbol(0)?.1;
+    }
+    loop {
+        let Some((byte, length)) = symbol(at) else { break };
+        match byte {
+            b':' | b'-' => {
+                hyphens |= byte == b'-';
+                spelled.push(':');
+            }
+            b'.' if bracket => spelled.push('.'),
+            _ if byte.is_ascii_hexdigit() => spelled.push(char::from(byte)),
+            b']' if bracket => {
+                at += length;
+                break;
+            }
+            _ if bracket || is_alphanumeric(byte) => return None,
+            _ => break,
+        }
+        at += length;
+        if spelled.len() > MAX {
+            return None;
+        }
+    }
+    // Options of commands have two hyphens, too.
+    let is_plain = !bracket && (!spelled.contains(|c: char| c != ':') || hyphens && spelled.contains("::"));
+    (!is_plain).then_some((spelled.parse().ok()?, at))
+}
+
+/// A part of a text.
+enum Piece {
+    Address([u8; 4]),
+    Address6(Ipv6Addr),
+    Other,
+}
+
+/// The address at the beginning of a text, or what comes before the next place at which one can begin; `start`: no letter or digit
+/// comes before.
+fn piece(text: &[u8], start: bool) -> (Piece, usize) {
+    if (start || text.starts_with(b"["))
+        && let Some((address, length)) = address_6(text)
+    {
+        return (Piece::Address6(address), length);
+    }
+    match quad(text).filter(|_| start) {
+        Some((address, length)) => (Piece::Address(address), length),
+        None => (Piece::Other, encoded(text).map_or(1, |(_, length)| length)),
+    }
+}
+
+/// A pseudonym in the case of a word: `==` does not distinguish cases, `=?=` does.
+fn in_case(pseudonym: &str, word: &[u8]) -> Vec<u8> {
+    let pseudonym = pseudonym.as_bytes();
+    let letters = || word.iter().filter(|byte| byte.is_ascii_alphabetic());
+    if letters().all(u8::is_ascii_lowercase) {
+        pseudonym.to_vec()
+    } else if letters().all(u8::is_ascii_uppercase) {
+        pseudonym.to_ascii_uppercase()
+    } else {
+        [&pseudonym[..1].to_ascii_uppercase(), &pseudonym[1..]].concat()
+    }
 }
 
 impl Pseudonyms {
@@ -239,8 +358,28 @@ impl Pseudonyms {
             None => (text, &b""[..]),
         };
         self.add_addresses(text);
-        words(before).for_each(|word| self.add_word(word, kind));
-        words(host).for_each(|word| self.add_word(word, NameKind::Host));
+        runs(before).for_each(|run| self.add_run(run, kind));
+        runs(host).for_each(|run| self.add_run(run, NameKind::Host));
+    }
+
+    /// Adds the words of a run of letters and digits; if none of them tells anything alone, what tells it with the digits, such as
+    /// `c103`.
+    fn add_run(&mut self, run: &[u8], kind: NameKind) {
+        words(run).for_each(|word| self.add_word(word, kind));
+        let folded = run.to_ascii_lowercase();
+        let digits = run.iter().filter(|byte| byte.is_ascii_digit()).count();
+        if digits == 0 || digits == run.len() || VOCABULARY.contains(&folded) || words(&folded).any(is_telling) {
+            return;
+        }
+        match before_digits(&folded).filter(|_| kind == NameKind::Host) {
+            Some(b"slot") => {}
+            // The digits stay, for patterns.
+            Some(letters) => drop(self.kinds.entry(numbered(letters)).or_insert(kind)),
+            None if kind == NameKind::Host || words(&folded).all(|word| word.len() == 1) => {
+                self.kinds.entry(folded).or_insert(kind);
+            }
+            None => {}
+        }
     }
 
     /// Adds the parts of paths in a text.
@@ -253,79 +392,125 @@ impl Pseudonyms {
 
     /// Adds the addresses in a text, and the host names in it.
     pub(super) fn add_contact(&mut self, text: &[u8]) {
+        const BEFORE_HOSTS: [&[u8]; 4] = [b"alias=", b"PrivNet=", b"CCBID=", b"<"];
         self.add_addresses(text);
-        for (at, _) in text.windows(6).enumerate().filter(|(_, window)| *window == b"alias=") {
-            let host = &text[at + 6..];
-            let end = host
-                .iter()
-                .position(|byte| !byte.is_ascii_alphanumeric() && !b".-".contains(byte))
-                .unwrap_or(host.len());
-            self.add(&host[..end], NameKind::Host);
+        let text = decoded(text);
+        for mark in BEFORE_HOSTS {
+            for at in memchr::memmem::find_iter(&text, mark) {
+                let host = &text[at + mark.len()..];
+                let is_end = |byte: &u8| !is_alphanumeric(*byte) && !b".-_".contains(byte);
+                let end = host.iter().position(is_end).unwrap_or(host.len());
+                self.add(&host[..end], NameKind::Host);
+            }
         }
     }
 
-    fn add_addresses(&mut self, text: &[u8]) {
-        let mut at = 0;
+    /// Adds the addresses in a text.
+    pub(super) fn add_addresses(&mut self, text: &[u8]) {
+        let (text, mut at, mut start) = (decoded(text), 0, true);
         while at < text.len() {
-            if let Some((address, length)) = bracketed(&text[at..]) {
-                let number = self.addresses_6.len() as u32 + 1;
-                self.addresses_6.entry(address).or_insert(number);
-                at += length;
-            } else if let Some((address, length)) = quad(&text[at..]) {
-                let number = self.addresses.len() as u32 + 1;
-                if !matches!(address, [127, ..] | [0, 0, 0, 0]) {
+            let (found, length) = piece(&text[at..], start);
+            match found {
+                Piece::Address([127, ..] | [0, 0, 0, 0]) | Piece::Other => {}
+                Piece::Address(address) => {
+                    let number = self.addresses.len() as u32 + 1;
                     self.addresses.entry(address).or_insert(number);
                 }
-                at += length;
-            } else {
-                at += text[at..].iter().take_while(|byte| byte.is_ascii_digit()).count().max(1);
+                Piece::Address6(address) => {
+                    let number = self.addresses_6.len() as u32 + 1;
+                    self.addresses_6.entry(address).or_insert(number);
+                }
             }
+            at += length;
+            start = !is_alphanumeric(text[at - 1]);
         }
     }
 
     /// The pseudonym of a word in the case of the word.
     fn word(&self, word: &[u8]) -> Option<Vec<u8>> {
-        let pseudonym = self.words.get(&word.to_ascii_lowercase())?.as_bytes();
-        let letters = || word.iter().filter(|byte| byte.is_ascii_alphabetic());
-        // `==` does not distinguish cases, `=?=` does.
-        Some(if letters().all(u8::is_ascii_lowercase) {
-            pseudonym.to_vec()
-        } else if letters().all(u8::is_ascii_uppercase) {
-            pseudonym.to_ascii_uppercase()
-        } else {
-            [&pseudonym[..1].to_ascii_uppercase(), &pseudonym[1..]].concat()
-        })
+        Some(in_case(self.words.get(&word.to_ascii_lowercase())?, word))
+    }
+
+    /// What stands for the run of letters and digits at the beginning of a text, if it is a name as a whole, and how much it replaces.
+    fn run(&self, rest: &[u8]) -> Option<(Vec<u8>, usize)> {
+        let length = rest.iter().take_while(|byte| is_alphanumeric(**byte)).count();
+        let run = &rest[..length];
+        if VOCABULARY.contains(&run.to_ascii_lowercase()) && run.iter().any(u8::is_ascii_digit) {
+            return None;
+        }
+        let letters = before_digits(run).filter(|letters| digits_follow(&rest[letters.len()..]));
+        let of_letters = letters.and_then(|letters| {
+            let pseudonym = self.words.get(&numbered(letters))?;
+            Some((in_case(pseudonym, letters), letters.len()))
+        });
+        let of_run = || run.iter().any(u8::is_ascii_digit).then(|| Some((self.word(run)?, length)))?;
+        of_letters.or_else(of_run)
     }
 
     /// The text with pseudonyms for all names.
     pub(super) fn replace(&self, text: &[u8]) -> Vec<u8> {
-        let (mut out, mut at) = (Vec::with_capacity(text.len()), 0);
+        let (mut out, mut at, mut start) = (Vec::with_capacity(text.len()), 0, true);
         while at < text.len() {
             let rest = &text[at..];
-            let starts = at == 0 || !text[at - 1].is_ascii_alphanumeric();
-            if let Some((address, length)) = bracketed(rest)
-                && let Some(number) = self.addresses_6.get(&address)
-            {
-                let mark = if rest[..length].contains(&b':') { "::" } else { "--" };
-                out.extend_from_slice(format!("[fd00{mark}{number:x}]").as_bytes());
+            let (found, length) = piece(rest, start);
+            let number = match &found {
+                Piece::Address(address) => self.addresses.get(address),
+                Piece::Address6(address) => self.addresses_6.get(address),
+                Piece::Other => None,
+            };
+            if let Some(number) = number {
+                let written = match found {
+                    Piece::Address6(_) => {
+                        let mark = if decoded(&rest[..length]).contains(&b':') { "::" } else { "--" };
+                        let close = encoded(&rest[length.saturating_sub(3)..length]).map_or(1, |(_, length)| length);
+                        match decoded(&rest[..length]).first() {
+                            // The brackets as they were.
+                            Some(b'[') => {
+                                let open = encoded(rest).map_or(1, |(_, length)| length);
+                                [
+                                    &rest[..open],
+                                    format!("fd00{mark}{number:x}").as_bytes(),
+                                    &rest[length - close..length],
+                                ]
+                                .concat()
+                            }
+                            _ => format!("fd00{mark}{number:x}").into_bytes(),
+                        }
+                    }
+                    _ => {
+                        let [_, b, c, d] = number.to_be_bytes();
+                        let mark = if rest[..length].contains(&b'-') { '-' } else { '.' };
+                        format!("10{mark}{b}{mark}{c}{mark}{d}").into_bytes()
+                    }
+                };
+                out.extend_from_slice(&written);
                 at += length;
-            } else if let Some((address, length)) = quad(rest).filter(|_| starts)
-                && let Some(number) = self.addresses.get(&address)
-            {
-                let [_, b, c, d] = number.to_be_bytes();
-                let mark = if rest[..length].contains(&b'-') { '-' } else { '.' };
-                out.extend_from_slice(format!("10{mark}{b}{mark}{c}{mark}{d}").as_bytes());
+                start = false;
+                continue;
+            }
+            if let Some((_, length)) = encoded(rest) {
+                out.extend_from_slice(&rest[..length]);
                 at += length;
+                start = true;
+                continue;
+            }
+            // In patterns: `\balice`.
+            let escaped = at > 0 && text[at - 1] == b'\\' && is_letter(rest[0]);
+            let skipped = usize::from(escaped);
+            if let Some((replaced, length)) = self.run(&rest[skipped..]).filter(|_| start) {
+                out.extend_from_slice(&rest[..skipped]);
+                out.extend_from_slice(&replaced);
+                at += skipped + length;
             } else {
                 let length = rest.iter().take_while(|byte| is_letter(**byte)).count();
-                // In patterns: `\balice`.
-                let escaped = at > 0 && text[at - 1] == b'\\' && length > 1;
+                let escaped = escaped && length > 1;
                 let behind_escape = || escaped.then(|| Some([&rest[..1], &self.word(&rest[1..length])?].concat()))?;
                 let found = self.word(&rest[..length]).or_else(behind_escape);
                 let length = length.max(1);
                 out.extend_from_slice(found.as_deref().unwrap_or(&rest[..length]));
                 at += length;
             }
+            start = !is_alphanumeric(text[at - 1]);
         }
         out
     }
@@ -370,6 +555,44 @@ mod tests {
             replaced(&pseudonyms, "[2001:db8::7]:9618 192-168-3-4 127.0.0.1"),
             "[fd00::1]:9618 10-0-0-1 127.0.0.1"
         );
+    }
+
+    #[test]
+    fn contacts_within_contacts_lose_addresses_and_names() {
+        let mut pseudonyms = Pseudonyms::default();
+        let text = "<10.1.2.3:41525?CCBID=128.105.82.148:9618%3faddrs%3d128.105.82.148-9618+%5B2607-f388--5%5D-9618%26alias%3d\
+            collector-ccb.example.org%26noUDP#65&PrivNet=c103.example.org>";
+        pseudonyms.add_contact(text.as_bytes());
+        pseudonyms.add(b"C7-192-168-171-97", NameKind::Host);
+        pseudonyms.add(b"fe80::7", NameKind::Host);
+        pseudonyms.number(0);
+        assert_eq!(
+            replaced(&pseudonyms, text),
+            "<10.0.0.1:41525?CCBID=10.0.0.2:9618%3faddrs%3d10.0.0.2-9618+%5Bfd00--1%5D-9618%26alias%3d\
+            hostc-hostb.hostd.org%26noUDP#65&PrivNet=hosta103.hostd.org>"
+        );
+        assert_eq!(replaced(&pseudonyms, "C7-192-168-171-97 fe80::7"), "HOSTA7-10-0-0-3 fd00::2");
+        assert_eq!(replaced(&pseudonyms, "%253d128.105.82.148 a::b"), "%253d10.0.0.2 a::b");
+    }
+
+    #[test]
+    fn short_names_are_replaced_with_their_digits() {
+        let mut pseudonyms = Pseudonyms::default();
+        pseudonyms.add(b"slot3@machine1@c103", NameKind::User);
+        pseudonyms.add(b"802b8c97f50a", NameKind::Host);
+        pseudonyms.add(b"x9", NameKind::Host);
+        pseudonyms.add(b"s1234567", NameKind::User);
+        pseudonyms.number(0);
+        let cases = [
+            ("slot3@machine1@c103", "slot3@hostc1@hostb103"),
+            (r"^c10[1-5]$ \bc[0-9]+ c\d", r"^hostb10[1-5]$ \bhostb[0-9]+ hostb\d"),
+            ("802b8c97f50a C103", "hosta HOSTB103"),
+            ("X86_64 x9 c slot1_2", "X86_64 hostd9 c slot1_2"),
+            ("s1234567@c7", "usera@hostb7"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(replaced(&pseudonyms, text), expected);
+        }
     }
 
     #[test]
