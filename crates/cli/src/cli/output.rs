@@ -175,7 +175,9 @@ impl<W: Write> Write for JsonText<W> {
             Ok(text) if text.contains(is_hidden) => {
                 for character in text.chars() {
                     if is_hidden(character) {
-                        write!(self.0, "\\u{:04x}", u32::from(character))?;
+                        for unit in character.encode_utf16(&mut [0; 2]) {
+                            write!(self.0, "\\u{unit:04x}")?;
+                        }
                     } else {
                         write!(self.0, "{character}")?;
                     }
@@ -351,7 +353,7 @@ mod tests {
     #[test]
     fn control_characters_are_escaped_in_json() {
         let mut out = Vec::new();
-        write_json(&mut out, &"\u{1b}\u{9b}é\u{7f}").unwrap();
-        assert_eq!(String::from_utf8(out).unwrap(), "\"\\u001b\\u009bé\\u007f\"\n");
+        write_json(&mut out, &"\u{1b}\u{9b}é\u{7f}\u{e0041}").unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "\"\\u001b\\u009bé\\u007f\\udb40\\udc41\"\n");
     }
 }

@@ -78,9 +78,35 @@ fn filtered(text: &[u8], passes: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Tests whether a character would do something else than appear: controls, and marks that reverse the text after them.
+/// Tests whether a character would do something else than appear: controls, separators of lines, marks of direction, and characters
+/// without a shape.
+///
+/// The joiners U+200C and U+200D pass: scripts of Iran and India need them, and so do emoji.
 pub fn is_hidden(character: char) -> bool {
-    character.is_control() || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    if character.is_ascii() {
+        return character.is_ascii_control();
+    }
+    matches!(
+        character,
+        '\u{80}'..='\u{9f}'
+            | '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180e}'
+            | '\u{200b}'
+            | '\u{200e}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
 }
 
 fn push(shown: &mut String, character: char) {
@@ -110,6 +136,14 @@ mod tests {
     fn what_would_act_is_visible() {
         assert_eq!(visible(b"\x1b]0;title\x07 \r\x00\x7f"), "\\x1b]0;title\\x07 \\r\\x00\\x7f");
         assert_eq!(visible("\u{9b}2J \u{202e}".as_bytes()), "\\u{9b}2J \\u{202e}");
+        for hidden in
+            "\u{ad}\u{61c}\u{200b}\u{200e}\u{200f}\u{2028}\u{2029}\u{2060}\u{feff}\u{fff9}\u{e0041}\u{e007f}\u{e0100}"
+                .chars()
+        {
+            assert_eq!(escaped(&format!("a{hidden}b")), format!("a\\u{{{:x}}}b", u32::from(hidden)));
+        }
+        let joined = "\u{645}\u{6cc}\u{200c}\u{62e}\u{648}\u{627}\u{647}\u{645} \u{1f468}\u{200d}\u{1f33e} caf\u{e9}\u{301} \u{2026}";
+        assert_eq!(visible(joined.as_bytes()), joined);
         assert_eq!(visible(b"\x9b \xff"), "\\x9b \\xff");
         assert_eq!(visible(b"a\tb\n"), "a\tb\n");
         assert_eq!(escaped_bytes(b"a\tb\n\xff"), "a\\tb\\n\\xff");
