@@ -298,7 +298,7 @@ fn address_6(text: &[u8]) -> Option<(Ipv6Addr, usize)> {
 }
 
 /// A part of a text.
-enum Piece {
+enum AddressPart {
     Address([u8; 4]),
     Address6(Ipv6Addr),
     Other,
@@ -306,15 +306,15 @@ enum Piece {
 
 /// The address at the beginning of a text, or what comes before the next place at which one can begin; `start`: no letter or digit
 /// comes before.
-fn piece(text: &[u8], start: bool) -> (Piece, usize) {
+fn address_part(text: &[u8], start: bool) -> (AddressPart, usize) {
     if (start || text.starts_with(b"["))
         && let Some((address, length)) = address_6(text)
     {
-        return (Piece::Address6(address), length);
+        return (AddressPart::Address6(address), length);
     }
     match quad(text).filter(|_| start) {
-        Some((address, length)) => (Piece::Address(address), length),
-        None => (Piece::Other, encoded(text).map_or(1, |(_, length)| length)),
+        Some((address, length)) => (AddressPart::Address(address), length),
+        None => (AddressPart::Other, encoded(text).map_or(1, |(_, length)| length)),
     }
 }
 
@@ -409,14 +409,14 @@ impl Pseudonyms {
     pub(super) fn add_addresses(&mut self, text: &[u8]) {
         let (text, mut at, mut start) = (decoded(text), 0, true);
         while at < text.len() {
-            let (found, length) = piece(&text[at..], start);
+            let (found, length) = address_part(&text[at..], start);
             match found {
-                Piece::Address([127, ..] | [0, 0, 0, 0]) | Piece::Other => {}
-                Piece::Address(address) => {
+                AddressPart::Address([127, ..] | [0, 0, 0, 0]) | AddressPart::Other => {}
+                AddressPart::Address(address) => {
                     let number = self.addresses.len() as u32 + 1;
                     self.addresses.entry(address).or_insert(number);
                 }
-                Piece::Address6(address) => {
+                AddressPart::Address6(address) => {
                     let number = self.addresses_6.len() as u32 + 1;
                     self.addresses_6.entry(address).or_insert(number);
                 }
@@ -452,15 +452,15 @@ impl Pseudonyms {
         let (mut out, mut at, mut start) = (Vec::with_capacity(text.len()), 0, true);
         while at < text.len() {
             let rest = &text[at..];
-            let (found, length) = piece(rest, start);
+            let (found, length) = address_part(rest, start);
             let number = match &found {
-                Piece::Address(address) => self.addresses.get(address),
-                Piece::Address6(address) => self.addresses_6.get(address),
-                Piece::Other => None,
+                AddressPart::Address(address) => self.addresses.get(address),
+                AddressPart::Address6(address) => self.addresses_6.get(address),
+                AddressPart::Other => None,
             };
             if let Some(number) = number {
                 let written = match found {
-                    Piece::Address6(_) => {
+                    AddressPart::Address6(_) => {
                         let mark = if decoded(&rest[..length]).contains(&b':') { "::" } else { "--" };
                         let close = encoded(&rest[length.saturating_sub(3)..length]).map_or(1, |(_, length)| length);
                         match decoded(&rest[..length]).first() {
