@@ -34,7 +34,7 @@ mod tests {
     use classmate::internal::ad::ClassAd;
 
     /// Texts in the sources that look like attributes and are none of slots.
-    const OTHERS: [&str; 45] = [
+    const OTHERS: [&str; 48] = [
         // States, kinds and activities.
         "Busy",
         "Claimed",
@@ -53,6 +53,8 @@ mod tests {
         "AcctGroupUser",
         "ClusterId",
         "CollectorPlace",
+        "DeferralPrepTime",
+        "DeferralTime",
         "HoldReason",
         "JobStatus",
         "JobUniverse",
@@ -62,6 +64,7 @@ mod tests {
         "ProcId",
         "RequestCpus",
         "RequestMemory",
+        "ScheddInterval",
         "ServerTime",
         "SubmitterAutoregroup",
         "SubmitterGroup",
