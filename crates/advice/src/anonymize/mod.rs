@@ -413,9 +413,10 @@ impl Anonymizer {
     fn learn_log(&mut self, log: &[u8]) {
         for line in log.split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"103 ")) {
             let value = line.splitn(4, |byte| *byte == b' ').nth(3).unwrap_or_default();
-            match value.contains(&b'@') {
-                true => self.pseudonyms.add(value, NameKind::User),
-                false => self.pseudonyms.add_addresses(value),
+            if value.contains(&b'@') {
+                self.pseudonyms.add(value, NameKind::User);
+            } else {
+                self.pseudonyms.add_addresses(value);
             }
         }
         for line in log.split(|byte| *byte == b'\n').filter_map(|line| line.strip_prefix(b"101 ")) {

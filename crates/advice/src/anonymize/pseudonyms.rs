@@ -271,8 +271,7 @@ fn address_6(text: &[u8]) -> Option<(Ipv6Addr, usize)> {
     if bracket {
         at = symbol(0)?.1;
     }
-    loop {
-        let Some((byte, length)) = symbol(at) else { break };
+    while let Some((byte, length)) = symbol(at) {
         match byte {
             b':' | b'-' => {
                 hyphens |= byte == b'-';
