@@ -2,6 +2,7 @@
 //!
 //! In: a pool. Out: the same pool with pseudonyms, in which a negotiation cycle has the same outcome.
 
+mod addresses;
 mod cluster;
 mod pseudonyms;
 

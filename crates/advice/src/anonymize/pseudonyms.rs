@@ -1,12 +1,12 @@
-//! Names of people, hosts, projects and directories, and what stands for them.
+//! Names of people, hosts, projects and directories, and their pseudonyms.
 //!
 //! In: texts with such names. Out: the same texts with others, the same for the same name everywhere.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
 use std::sync::LazyLock;
 
+use super::addresses::{AddressPart, address_part, decoded, encoded};
 use classmate_pool::internal::pool::attribute;
 use hashbrown::{HashMap, HashSet};
 
@@ -176,7 +176,7 @@ fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|byte| !is_letter(*byte)).filter(|word| !word.is_empty())
 }
 
-fn is_alphanumeric(byte: u8) -> bool {
+pub(super) fn is_alphanumeric(byte: u8) -> bool {
     is_letter(byte) || byte.is_ascii_digit()
 }
 
@@ -201,7 +201,7 @@ fn digits_follow(rest: &[u8]) -> bool {
     }
 }
 
-/// The key of letters that are a name only with digits behind them.
+/// The key of letters that are a name only with digits after them.
 fn numbered(letters: &[u8]) -> Vec<u8> {
     [&letters.to_ascii_lowercase(), &b"#"[..]].concat()
 }
@@ -215,106 +215,6 @@ fn is_telling(folded: &[u8]) -> bool {
 fn letters(number: usize, end: usize) -> String {
     let last = char::from(b'a' + (number % 26) as u8);
     if end <= 26 { last.to_string() } else { letters(number / 26, end.div_ceil(26)) + &last.to_string() }
-}
-
-/// Four numbers up to 255 with points or hyphens between them at the beginning of a text, and their length.
-fn quad(text: &[u8]) -> Option<([u8; 4], usize)> {
-    let (mut numbers, mut at, mut mark) = ([0; 4], 0, None);
-    for (index, number) in numbers.iter_mut().enumerate() {
-        if index > 0 {
-            let found = *text.get(at).filter(|byte| matches!(byte, b'.' | b'-'))?;
-            if *mark.get_or_insert(found) != found {
-                return None;
-            }
-            at += 1;
-        }
-        let digits = text[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-        *number = std::str::from_utf8(&text[at..at + digits]).ok()?.parse().ok()?;
-        at += digits;
-    }
-    Some((numbers, at))
-}
-
-/// A punctuation mark or space that is percent-encoded at the beginning of a text, as contacts within contacts have it, and its length.
-fn encoded(text: &[u8]) -> Option<(u8, usize)> {
-    let is_hex = |at: usize| text.get(at..at + 2).is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit));
-    let mut at = 1;
-    while text.first() == Some(&b'%') && text[at..].starts_with(b"25") && is_hex(at + 2) {
-        at += 2;
-    }
-    let digits = text.strip_prefix(b"%").filter(|_| is_hex(at)).and_then(|_| text.get(at..at + 2))?;
-    let byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
-    (byte.is_ascii_punctuation() || byte == b' ').then_some((byte, at + 2))
-}
-
-/// A text without percent-encoding.
-fn decoded(text: &[u8]) -> Cow<'_, [u8]> {
-    if !text.contains(&b'%') {
-        return Cow::Borrowed(text);
-    }
-    let (mut out, mut at) = (Vec::with_capacity(text.len()), 0);
-    while at < text.len() {
-        let (byte, length) = encoded(&text[at..]).unwrap_or((text[at], 1));
-        out.push(byte);
-        at += length;
-    }
-    Cow::Owned(out)
-}
-
-/// An IPv6 address at the beginning of a text, as in `[fe80::1]`, `[fe80--1]` and `fe80::1`, and the length with brackets.
-fn address_6(text: &[u8]) -> Option<(Ipv6Addr, usize)> {
-    /// The longest spelling.
-    const MAX: usize = 45;
-    let symbol = |at: usize| encoded(&text[at..]).or_else(|| Some((*text.get(at)?, 1)));
-    let (mut at, mut spelled, mut hyphens) = (0, String::new(), false);
-    let bracket = matches!(symbol(0)?, (b'[', _));
-    if bracket {
-        at = symbol(0)?.1;
-    }
-    while let Some((byte, length)) = symbol(at) {
-        match byte {
-            b':' | b'-' => {
-                hyphens |= byte == b'-';
-                spelled.push(':');
-            }
-            b'.' if bracket => spelled.push('.'),
-            _ if byte.is_ascii_hexdigit() => spelled.push(char::from(byte)),
-            b']' if bracket => {
-                at += length;
-                break;
-            }
-            _ if bracket || is_alphanumeric(byte) => return None,
-            _ => break,
-        }
-        at += length;
-        if spelled.len() > MAX {
-            return None;
-        }
-    }
-    // Options of commands have two hyphens, too.
-    let is_plain = !bracket && (!spelled.contains(|c: char| c != ':') || hyphens && spelled.contains("::"));
-    (!is_plain).then_some((spelled.parse().ok()?, at))
-}
-
-/// A part of a text.
-enum AddressPart {
-    Address([u8; 4]),
-    Address6(Ipv6Addr),
-    Other,
-}
-
-/// The address at the beginning of a text, or what comes before the next place at which one can begin; `start`: no letter or digit
-/// comes before.
-fn address_part(text: &[u8], start: bool) -> (AddressPart, usize) {
-    if (start || text.starts_with(b"["))
-        && let Some((address, length)) = address_6(text)
-    {
-        return (AddressPart::Address6(address), length);
-    }
-    match quad(text).filter(|_| start) {
-        Some((address, length)) => (AddressPart::Address(address), length),
-        None => (AddressPart::Other, encoded(text).map_or(1, |(_, length)| length)),
-    }
 }
 
 /// A pseudonym in the case of a word: `==` does not distinguish cases, `=?=` does.
@@ -430,7 +330,8 @@ impl Pseudonyms {
         Some(in_case(self.words.get(&word.to_ascii_lowercase())?, word))
     }
 
-    /// What stands for the run of letters and digits at the beginning of a text, if it is a name as a whole, and how much it replaces.
+    /// The pseudonym of the run of letters and digits at the beginning of a text, if it is a name as a whole, and the length of what it
+    /// replaces.
     fn run(&self, rest: &[u8]) -> Option<(Vec<u8>, usize)> {
         let length = rest.iter().take_while(|byte| is_alphanumeric(**byte)).count();
         let run = &rest[..length];
