@@ -2,7 +2,7 @@
 //!
 //! In: an attribute of an ad. Out: findings of the rule `impossible-value`.
 
-use super::exclusive::{ACTIVITIES, APART};
+use super::exclusive::{APART, activities, are_apart};
 use classmate::{ClassAd, Diagnostic, Name, Span, Value};
 
 /// Attributes of slots of which the first is at most the second, lower case: a slot is a part of a machine, and a dynamic one of a
@@ -27,20 +27,17 @@ pub(super) fn depends_on_others(name: Name) -> bool {
     is("activity") || OF_SLOTS.iter().chain(&OF_JOBS).any(|(one, _)| is(one)) || APART.iter().any(|[_, two]| is(two.0))
 }
 
-/// The kind of an ad.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum AdKind {
-    Slot,
-    Job,
-}
-
 /// The finding about the value of an attribute beside another one of the ad.
 ///
-/// `text` is what is written as the value.
-pub(super) fn find(name: Name, text: &[u8], ad: &ClassAd, kind: AdKind) -> Option<Diagnostic> {
-    let why = match kind {
-        AdKind::Slot => more_than(name, ad, &OF_SLOTS).or_else(|| apart(name, ad)),
-        AdKind::Job => more_than(name, ad, &OF_JOBS),
+/// `text` is what is written as the value. The ad is a slot's, or a job's.
+pub(super) fn find(name: Name, text: &[u8], ad: &ClassAd, is_slot: bool) -> Option<Diagnostic> {
+    if !depends_on_others(name) {
+        return None;
+    }
+    let why = if is_slot {
+        more_than(name, ad, &OF_SLOTS).or_else(|| apart(name, ad))
+    } else {
+        more_than(name, ad, &OF_JOBS)
     }?;
     let span = Span::new(0, text.trim_ascii().len());
     Some(Diagnostic::warning(why, span).help("correct one of the two attributes").code("impossible-value"))
@@ -67,17 +64,10 @@ fn apart(name: Name, ad: &ClassAd) -> Option<String> {
         _ => None,
     };
     let own = word(name)?;
-    if name.folded() == b"activity" {
-        let state = word(Name::new("State"))?;
-        let (_, all) = ACTIVITIES.iter().find(|(known, _)| *known == state)?;
-        let message = || format!("a slot whose `State` is {state} is never {own}, but {}", all.join(" or "));
-        return (!all.contains(&own.as_str())).then(message);
-    }
-    let other = APART.iter().find_map(|[one, two]| {
-        let is = |pair: &(&str, &str)| pair.0.as_bytes() == name.folded() && pair.1 == own;
-        let other = if is(two) { one } else { return None };
-        (word(Name::new(other.0)).as_deref() == Some(other.1)).then_some(other)
-    })?;
-    let shown = ad.names().find(|name| name.folded() == other.0.as_bytes())?;
-    Some(format!("`{name}` is never {own} where `{shown}` is {}", other.1))
+    let mut others = ad.names().filter_map(|other| Some((other, word(other)?)));
+    let (other, value) = others.find(|(other, value)| are_apart((*other, value), (name, &own)))?;
+    Some(match activities(&value).filter(|_| name.folded() == b"activity") {
+        Some(all) => format!("a slot whose `{other}` is {value} is never {own}, but {}", all.join(" or ")),
+        None => format!("`{name}` is never {own} where `{other}` is {value}"),
+    })
 }

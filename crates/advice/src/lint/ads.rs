@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::ad_values::{self, AdKind};
+use super::ad_values;
 use super::attribute_lines::tags;
 use super::attributes::only_in;
 use super::compared_values::assigned;
@@ -44,7 +44,7 @@ const MAX_AD_BYTES: usize = 16 << 10;
 const MAX_NAMES: usize = 500;
 /// Bytes of the lines that alarms of one file repeat.
 const MAX_EXCERPTS: usize = 32 << 20;
-/// Lines of an ad that wait until the ad is read; those behind them are read twice.
+/// Lines of an ad that wait until the ad is read; those after them are read twice.
 const MAX_LINES: usize = 10_000;
 /// Different ads that one text is looked at for.
 const MAX_VARIANTS: usize = 10_000;
@@ -191,6 +191,7 @@ impl AdLinter {
 
     fn expression(&mut self, file: &Arc<str>, ad: &ClassAd, line: &mut Line<'_>) {
         let slot = is_slot(ad);
+        let kind = if slot { Some("slot") } else { is_job(ad).then_some("job") };
         let key = (line.name.folded().to_vec(), line.text.to_vec(), self.versions().read, slot);
         let mut known = self.seen.remove(&key).unwrap_or_else(|| SeenExpression {
             mentioned: line.expr.as_ref().map(mentioned).unwrap_or_default(),
@@ -216,7 +217,6 @@ impl AdLinter {
                 let (own, versions) = (Some((line.name, ad)), self.versions());
                 let context = LintContext::of(line.text, quoting, role);
                 let context = LintContext { defined: &defined, prefix, schema, own, versions, ..context };
-                let kind = if slot { Some("slot") } else { is_job(ad).then_some("job") };
                 let owner = only_in(line.name.folded());
                 if kind.is_some() && (owner.is_none() || owner == kind) {
                     found.extend(odd_constant(line.name, expr, line.text));
@@ -232,9 +232,7 @@ impl AdLinter {
             known.verdicts.insert(has, given.clone());
             given
         };
-        let kind = if slot { Some(AdKind::Slot) } else { is_job(ad).then_some(AdKind::Job) };
-        let beside = kind.and_then(|kind| ad_values::find(line.name, line.text, ad, kind));
-        if let Some(found) = beside {
+        if let Some(found) = kind.and_then(|_| ad_values::find(line.name, line.text, ad, slot)) {
             self.give(file, line, vec![found], &mut known.given);
         }
         let settled = found_now.iter().any(|at| settles(self.alarms[*at].code));

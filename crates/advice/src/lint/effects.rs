@@ -3,7 +3,7 @@
 //! In: a configuration, and the table of [`super::relations`]. Out: warnings of the rule `conflicting-knobs`, each with the variable that
 //! it is about. A switch counts only with a value that a file gives it: another file may set one that is missing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::knobs::bare;
 use super::relations::{NamedValues, Relation, Values, Verb, is_on, matched, of_config};
@@ -19,11 +19,6 @@ pub(super) fn check(config: &Config) -> lists::Found {
         written.map(|one| (String::from_utf8_lossy(bare(one.name)).to_ascii_uppercase(), one)).collect();
     // What others refer to has an effect by itself.
     let referenced = referenced(config);
-    let alone: BTreeMap<String, Definition<'_>> = written
-        .iter()
-        .filter(|(name, _)| !referenced.contains(name.as_bytes()))
-        .map(|(name, one)| (name.clone(), *one))
-        .collect();
     let mut found = Vec::new();
     let switches = of_config().iter().filter(|one| one.verb == Verb::Off);
     for (switch, values, names) in switches.flat_map(|one| instances(one, &written)) {
@@ -33,7 +28,7 @@ pub(super) fn check(config: &Config) -> lists::Found {
         }
         let mut is_said = false;
         for name in &names {
-            let Some(one) = alone.get(name) else { continue };
+            let Some(one) = written.get(name).filter(|_| !referenced.contains(name.as_bytes())) else { continue };
             // Who turns off both means it, and who writes the same twice is served by either.
             let is_same = |other: &str| values == Values::Any && other == value;
             let is_meant = |value: &str| is_on(value) && !is_same(value) && !is_default(config, name, one);
@@ -69,10 +64,10 @@ pub(super) fn check(config: &Config) -> lists::Found {
             }
         }
     }
-    lacking(config, (&written, &alone), &mut found);
+    lacking(config, (&written, &referenced), &mut found);
     alike(config, &written, &mut found);
     if let Some(one) = written.get("ENABLE_BACKFILL")
-        && value(config, one).is_some_and(|value| matches!(value.as_str(), "true" | "yes" | "t" | "y" | "1"))
+        && value(config, one).is_some_and(|value| Values::True.has(&value))
         && written.contains_key("START_BACKFILL")
         && config.definition(b"BACKFILL_SYSTEM").is_none_or(|system| system.raw.is_empty())
     {
@@ -132,7 +127,7 @@ fn alike(config: &Config, written: &BTreeMap<String, Definition<'_>>, found: &mu
 }
 
 /// Variables without the one that they belong to.
-fn lacking(config: &Config, (written, alone): (&Written<'_>, &Written<'_>), found: &mut lists::Found) {
+fn lacking(config: &Config, (written, referenced): (&Written<'_>, &BTreeSet<Vec<u8>>), found: &mut lists::Found) {
     // Files that are not here may have it.
     if lists::misses_files(config) {
         return;
@@ -148,10 +143,13 @@ fn lacking(config: &Config, (written, alone): (&Written<'_>, &Written<'_>), foun
     for row in of_config().iter().filter(|row| matches!(row.verb, Verb::Need | Verb::NeedBeside)) {
         let needed: Vec<&str> = row.right.iter().map(|side| side.name).collect();
         let all =
-            row.left.iter().flat_map(|side| alone.iter().filter(|(known, _)| matched(side.name, known).is_some()));
+            row.left.iter().flat_map(|side| written.iter().filter(|(known, _)| matched(side.name, known).is_some()));
         let is_meant = |(name, one): &(&String, &Definition<'_>)| {
             let is_said = needed.iter().any(|switch| written.contains_key(*switch) && is_switched_off(switch, name));
-            value(config, one).is_some_and(|value| is_on(&value)) && !is_default(config, name, one) && !is_said
+            value(config, one).is_some_and(|value| is_on(&value))
+                && !is_default(config, name, one)
+                && !is_said
+                && !referenced.contains(name.as_bytes())
         };
         let mut all = all.filter(is_meant);
         let Some((name, one)) = all.next().filter(|_| !needed.iter().any(has)) else { continue };

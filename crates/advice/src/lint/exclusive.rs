@@ -12,7 +12,7 @@ use classmate::internal::syntax::view::RefScope;
 use classmate::{Diagnostic, Expr, Name};
 
 /// The activities of a slot in each of its states, lower case (the manual's chapter on states and activities, `ResState.cpp`).
-pub(super) const ACTIVITIES: [(&str, &[&str]); 7] = [
+const ACTIVITIES: [(&str, &[&str]); 7] = [
     ("owner", &["idle"]),
     ("unclaimed", &["idle", "benchmarking"]),
     ("matched", &["idle"]),
@@ -136,12 +136,21 @@ fn reason(first: &ComparedClause, second: &ComparedClause) -> Option<String> {
         return Some(format!("`{other}` exists only while `{name}` is {}", values.join(" or ")));
     }
     let own = second.value.as_deref()?;
-    if is(first.name, "state") && is(second.name, "activity") {
-        let (_, all) = ACTIVITIES.iter().find(|(state, _)| *state == value)?;
-        return (!all.contains(&own)).then(|| "a slot in this state never has this activity".to_owned());
+    let why =
+        if is(second.name, "activity") { "a slot in this state never has this activity" } else { "no slot is both" };
+    are_apart((first.name, value), (second.name, own)).then(|| why.to_owned())
+}
+
+/// The activities of a slot in a state, lower case.
+pub(super) fn activities(state: &str) -> Option<&'static [&'static str]> {
+    ACTIVITIES.iter().find(|(known, _)| *known == state).map(|(_, all)| *all)
+}
+
+/// Tests whether no slot has two attributes with these values, lower case; of a state and an activity, the state comes first.
+pub(super) fn are_apart((first, value): (Name, &str), (second, own): (Name, &str)) -> bool {
+    let is = |name: Name, known: &str| name.folded() == known.as_bytes();
+    if is(first, "state") && is(second, "activity") {
+        return activities(value).is_some_and(|all| !all.contains(&own));
     }
-    let apart = |[one, two]: &[(&str, &str); 2]| {
-        is(first.name, one.0) && value == one.1 && is(second.name, two.0) && own == two.1
-    };
-    APART.iter().any(apart).then(|| "no slot is both".to_owned())
+    APART.iter().any(|[one, two]| is(first, one.0) && value == one.1 && is(second, two.0) && own == two.1)
 }
