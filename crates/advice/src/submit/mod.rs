@@ -264,7 +264,7 @@ impl SubmitFile<'_> {
             job.insert("ConcurrencyLimits", limits.join(",").as_str());
         }
         self.delayed(&mut job)?;
-        if number == 13 {
+        if number == requirements::VM {
             self.machine(&mut job)?;
         }
         self.requests(&mut job)?;
@@ -281,41 +281,36 @@ impl SubmitFile<'_> {
         Ok(job)
     }
 
+    /// A command that may also be named as the attribute is: the name that is used, and the value.
+    fn either<'n>(&self, command: &'n str, attribute: &'n str) -> Result<Option<(&'n str, String)>, ConfigError> {
+        if let Some(value) = self.value(command)? {
+            return Ok(Some((command, value)));
+        }
+        Ok(self.value(attribute)?.map(|value| (attribute, value)))
+    }
+
     /// The value of a command that may also be named as the attribute is; of neither, the text of the attribute.
     fn text(&self, job: &ClassAd, command: &str, attribute: &str) -> Result<Option<String>, ConfigError> {
-        let value = match self.value(command)? {
-            Some(value) => Some(value),
-            None => self.value(attribute)?,
-        };
+        let value = self.either(command, attribute)?.map(|(_, value)| value);
         Ok(value.or_else(|| job.eval_string(attribute)))
     }
 
     /// The truth of a command that may also be named as the attribute is; of neither, that of the attribute.
     fn truth(&self, job: &ClassAd, command: &str, attribute: &str) -> Result<bool, ConfigError> {
-        let value = match self.value(command)? {
-            Some(value) => Some(value),
-            None => self.value(attribute)?,
-        };
-        Ok(value.map_or_else(|| job.eval_bool(attribute) == Some(true), |value| is_true(&value)))
+        let value = self.either(command, attribute)?;
+        Ok(value.map_or_else(|| job.eval_bool(attribute) == Some(true), |(_, value)| is_true(&value)))
     }
 
     /// Sets when the job may start: the commands of deferral and those like the lines of cron.
     fn delayed(&self, job: &mut ClassAd) -> Result<(), ConfigError> {
-        let either = |command: &'static str, attribute: &'static str| {
-            let found = self.value(command)?.map(|value| (command, value));
-            Ok::<_, ConfigError>(match found {
-                Some(found) => Some(found),
-                None => self.value(attribute)?.map(|value| (attribute, value)),
-            })
-        };
         let mut is_delayed = false;
         for (command, attribute) in CRON {
-            if let Some((_, value)) = either(command, attribute)? {
+            if let Some((_, value)) = self.either(command, attribute)? {
                 job.insert(attribute, value.as_str());
                 is_delayed = true;
             }
         }
-        if let Some((command, value)) = either("deferral_time", "DeferralTime")? {
+        if let Some((command, value)) = self.either("deferral_time", "DeferralTime")? {
             job.insert_expr("DeferralTime", &self.parsed(command, &value)?);
             is_delayed = true;
         }
@@ -326,9 +321,9 @@ impl SubmitFile<'_> {
             (("cron_window", "CronWindow"), "deferral_window", "DeferralWindow", 0),
             (("cron_prep_time", "CronPrepTime"), "deferral_prep_time", "DeferralPrepTime", 300),
         ] {
-            let found = match either(of_cron.0, of_cron.1)? {
+            let found = match self.either(of_cron.0, of_cron.1)? {
                 Some(found) => Some(found),
-                None => either(command, attribute)?,
+                None => self.either(command, attribute)?,
             };
             match found {
                 Some((command, value)) => job.insert_expr(attribute, &self.parsed(command, &value)?),

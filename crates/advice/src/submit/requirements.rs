@@ -13,7 +13,7 @@ use classmate::internal::syntax::print::Style;
 use classmate::{ClassAd, EvalOptions, Expr, Scope, Value};
 use classmate_config::ConfigError;
 
-/// What `SCHEDD_INTERVAL` is by default, in seconds.
+/// The default of `SCHEDD_INTERVAL`, in seconds.
 const SCHEDD_INTERVAL: i64 = 300;
 
 /// The numbers of universes.
@@ -21,7 +21,7 @@ const VANILLA: i64 = 5;
 const SCHEDULER: i64 = 7;
 const GRID: i64 = 9;
 const LOCAL: i64 = 12;
-const VM: i64 = 13;
+pub(super) const VM: i64 = 13;
 
 /// The names that the Requirements of a file mention, lower case.
 struct Mentioned(HashSet<Vec<u8>>);
@@ -329,10 +329,7 @@ impl SubmitFile<'_> {
             .flat_map(|(methods, _)| methods.split([',', ' ']))
             .map(str::to_ascii_lowercase)
             .collect();
-        let list = match self.value("transfer_input_files")? {
-            Some(list) => Some(list),
-            None => self.value("TransferInputFiles")?,
-        };
+        let list = self.either("transfer_input_files", "TransferInputFiles")?.map(|(_, list)| list);
         let list = list.or_else(|| job.eval_string("TransferInput")).unwrap_or_default();
         let mut urls: Vec<String> = list.trim_matches('"').split(',').map(|file| file.trim().to_owned()).collect();
         urls.extend(image);
