@@ -6,7 +6,7 @@ use crate::report::Color;
 use crate::report::table::{Screen, TableColumn, write_table};
 use classmate_pool::internal::negotiate::quotas::{Division, ExplainedGroup};
 use classmate_pool::internal::quota::derivation::slots;
-use classmate_pool::internal::quota::summary::{GroupSummary, QuotaKind, SurplusPolicy, scaled_down};
+use classmate_pool::internal::quota::summary::{QuotaKind, SurplusPolicy, scaled_down};
 
 /// Levels by which names are indented at most.
 const MAX_INDENT: usize = 10;
@@ -44,8 +44,9 @@ pub fn write(out: &mut impl Screen, division: &Division, color: Color) -> io::Re
         slots(division.pool),
         slots(division.surplus)
     )?;
-    let groups: Vec<GroupSummary> = division.groups.iter().map(|group| group.summary.clone()).collect();
-    scaled_down(&groups).iter().try_for_each(|sentence| writeln!(out, "{sentence}"))
+    scaled_down(division.groups.iter().map(|group| &group.summary))
+        .iter()
+        .try_for_each(|sentence| writeln!(out, "{sentence}"))
 }
 
 /// Writes how the grant of one group came about.

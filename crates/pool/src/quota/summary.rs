@@ -2,6 +2,7 @@
 //!
 //! The names of the fields are the names in `--format json`.
 
+use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::derivation::slots;
@@ -196,22 +197,26 @@ pub fn summaries(tree: &GroupTree, rounds: &Rounds<'_>, demand: &[f64]) -> Vec<G
 /// );
 /// # Ok::<(), classmate_pool::internal::negotiate::LoadError>(())
 /// ```
-pub fn scaled_down(groups: &[GroupSummary]) -> Vec<String> {
+pub fn scaled_down<'g>(groups: impl IntoIterator<Item = &'g GroupSummary, IntoIter: Clone>) -> Vec<String> {
+    let groups = groups.into_iter();
+    // By parent the sum of the static quotas below it, and whether one of them is scaled down.
+    let mut below: HashMap<&str, (f64, bool)> = HashMap::new();
+    for group in groups.clone().filter(|group| group.kind == QuotaKind::Static) {
+        let Some(parent) = &group.parent else { continue };
+        let (sum, is_scaled) = below.entry(parent.as_str()).or_default();
+        *sum += group.configured.max(0.0);
+        *is_scaled |= group.subtree_quota < group.configured;
+    }
     let sentence = |parent: &GroupSummary| {
-        let is_below = |group: &&GroupSummary| group.parent.as_deref() == Some(&parent.name);
-        let fixed = || groups.iter().filter(is_below).filter(|group| group.kind == QuotaKind::Static);
-        let smaller = |group: &GroupSummary| group.subtree_quota < group.configured;
-        let sum = slots(fixed().map(|group| group.configured.max(0.0)).sum());
-        let has = slots(parent.subtree_quota);
+        let (sum, _) = below.get(parent.name.as_str()).filter(|(_, is_scaled)| *is_scaled)?;
         let (place, owner) = match parent.kind {
             QuotaKind::Pool => ("at the top level".to_owned(), "the pool's"),
             _ => (format!("below `{}`", parent.name), "its"),
         };
-        fixed()
-            .any(smaller)
-            .then(|| format!("static quotas {place} sum to {sum}, more than {owner} {has}: they are scaled down"))
+        let (sum, has) = (slots(*sum), slots(parent.subtree_quota));
+        Some(format!("static quotas {place} sum to {sum}, more than {owner} {has}: they are scaled down"))
     };
-    groups.iter().filter_map(sentence).collect()
+    groups.filter_map(sentence).collect()
 }
 
 fn of_round(tree: &GroupTree, round: &Round, group: usize, limits: Vec<i32>) -> RoundSummary {
