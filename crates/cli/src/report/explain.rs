@@ -49,25 +49,24 @@ const MAX_LINK: usize = 60;
 
 /// A sentence with its conditions, which are in backticks, and its values cut to a readable length.
 fn brief(text: &str) -> String {
+    brief_but(text, |_, _| false)
+}
+
+/// A suggestion, cut as a sentence is, but for what is to be written, unless that is very long.
+fn brief_change(text: &str) -> String {
+    brief_but(text, |before, part| before.ends_with("with ") && part.chars().count() <= MAX_WRITTEN)
+}
+
+/// As [`brief`]; a condition stays whole if that holds for the text before it and for it.
+fn brief_but(text: &str, is_whole: impl Fn(&str, &str) -> bool) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     let cut = |(at, part): (usize, &&str)| match part.char_indices().rev().nth(MAX_LINK - 1) {
+        _ if at % 2 == 1 && is_whole(parts[at - 1], part) => (*part).to_owned(),
         _ if at % 2 == 1 => shortened(&without_arguments(part, MAX_CONDITION), MAX_CONDITION),
         Some((end, _)) if at + 1 < parts.len() && part.chars().count() > MAX_VALUES => {
             format!("{}{}", shortened(part, MAX_VALUES - MAX_LINK), &part[end..])
         }
         _ => shortened(part, MAX_VALUES),
-    };
-    parts.iter().enumerate().map(cut).collect::<Vec<_>>().join("`")
-}
-
-/// A suggestion, cut as a sentence is, but for what is to be written, unless that is very long.
-fn brief_change(text: &str) -> String {
-    let parts: Vec<&str> = text.split('`').collect();
-    let is_written = |at: usize| at % 2 == 1 && parts[at - 1].ends_with("with ");
-    let cut = |(at, part): (usize, &&str)| match part.chars().count() <= MAX_WRITTEN && is_written(at) {
-        true => (*part).to_owned(),
-        false if at % 2 == 1 => shortened(&without_arguments(part, MAX_CONDITION), MAX_CONDITION),
-        false => shortened(part, MAX_VALUES),
     };
     parts.iter().enumerate().map(cut).collect::<Vec<_>>().join("`")
 }
@@ -223,7 +222,7 @@ fn suggestions<'e>(found: &Explanation, some: impl Iterator<Item = &'e Suggestio
             let places = places(one);
             let is_longer =
                 places.len() > known.changes.len() && self::places(known).iter().all(|place| places.contains(place));
-            (is_longer || known.changes.iter().all(|change| one.changes.contains(change)))
+            is_longer
                 && one.slots < known.slots + known.slots.div_ceil(4)
                 && (known.unclaimed > 0 || one.unclaimed == 0)
         };
@@ -242,7 +241,7 @@ fn suggestions<'e>(found: &Explanation, some: impl Iterator<Item = &'e Suggestio
     std::iter::once(heading).chain(shown.iter().map(line)).collect()
 }
 
-/// What a suggestion changes, whatever the new values are.
+/// The attributes and conditions that a suggestion changes, without the new values.
 fn places(one: &Suggestion) -> Vec<(Changed, &str, &str)> {
     fn place(change: &Change) -> (Changed, &str, &str) {
         let before = if change.of == Changed::Job { "" } else { change.before.as_str() };

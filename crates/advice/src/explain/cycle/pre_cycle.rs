@@ -46,7 +46,7 @@ impl PreCycleFacts {
             keeping: keeping(view.pool, view.job, submitter, &usable),
             limits: limits(view.pool, view.job),
             unsent: UnsentAttributes::of(view, &usable, unsent),
-            deferred: deferred(view).filter(|_| usable.is_empty()),
+            deferred: usable.is_empty().then(|| deferred(view)).flatten(),
             elsewhere: view.classes.count(|class| is_elsewhere(view, class)),
             usable,
         }

@@ -113,9 +113,8 @@ fn text_of(condition: &AdCondition) -> (Name, String) {
 fn is_same(one: &Suggestion, other: &Suggestion) -> bool {
     // Of two policies, one may write `START` and the other `Start`.
     let equal = |one: &Change, other: &Change| {
-        let attribute = one.attribute.to_ascii_lowercase();
-        Change { attribute, ..one.clone() }
-            == Change { attribute: other.attribute.to_ascii_lowercase(), ..other.clone() }
+        one.attribute.eq_ignore_ascii_case(&other.attribute)
+            && (one.of, &one.before, &one.after) == (other.of, &other.before, &other.after)
     };
     one.changes.len() == other.changes.len()
         && one.changes.iter().all(|change| other.changes.iter().any(|other| equal(change, other)))
