@@ -655,8 +655,8 @@ fn lines_that_are_wrong_are_reported_within_bounds() {
     }
 }
 
-/// What follows the lines that wait for the end of the ad is looked at as they are: the last line is wrong, the one before
-/// replaces a value.
+/// Lines after those that wait for the end of the ad are looked at, too: here the last line is wrong, and the one before it replaces
+/// a value.
 #[test]
 fn long_ads_are_linted_to_their_end() {
     let folder = tempfile::tempdir().unwrap();

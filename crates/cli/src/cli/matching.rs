@@ -240,7 +240,7 @@ const STEPS_OF_PAIR: u64 = 40;
 const STEPS_OF_ROW: u64 = 300;
 
 /// Steps that all pairs together may take, and the pairs of bytes of the ads that allow one more: the work of a pool grows with the
-/// square of its size. 2 MB of any ads take about two seconds at most, and pools as they are generated or recorded stay below.
+/// square of its size. 2 MB of any ads take some seconds of processor time at most, and pools as they are generated or recorded stay below.
 const BASE_STEPS: u64 = 60_000_000;
 const PAIRS_OF_BYTES: u64 = 16_000;
 
