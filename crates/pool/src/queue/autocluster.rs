@@ -4,7 +4,7 @@
 //! source: `docs/reference/negotiation.md` 8.2.
 
 use std::hash::BuildHasher;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use hashbrown::{DefaultHashBuilder, HashMap, HashSet, HashTable};
 use smallvec::SmallVec;
@@ -37,8 +37,17 @@ const INTEGER: u8 = 0;
 const STRING: u8 = 1;
 const NUMBERED_TEXT: u8 = 2;
 
+/// Jobs that a thread encodes at a time, at least.
+const GRAIN: usize = 1 << 10;
+
 /// Number of chained parents of which a part is remembered.
 const MAX_PARTS: usize = 1024;
+
+/// Jobs that are encoded together before they are numbered: as many as fill some megabytes.
+const ENCODED_TOGETHER: usize = 1 << 16;
+
+/// Numbers of texts by version.
+type TextNumbers = HashMap<(Vec<u8>, Semantics), u32>;
 
 /// Finds equal jobs.
 ///
@@ -46,27 +55,21 @@ const MAX_PARTS: usize = 1024;
 #[derive(Debug)]
 pub struct Autoclusters<'j> {
     significant: &'j Significant,
-    /// The attributes that matter in jobs by the structure of the job and of its chained parents.
-    names: HashMap<Vec<AdStructure>, Arc<[Name]>>,
-    known: KnownParts,
-    /// The numbers of the texts of expressions by address.
-    trees: HashMap<usize, u32>,
+    encoders: Mutex<Vec<Encoder<'j>>>,
+    texts: Mutex<TextNumbers>,
+    numbers: EncodedParts,
     /// The autocluster of each significant part, by its number; 0 for those not seen yet.
     by_part: Vec<u32>,
     /// The attributes that matter in jobs of each autocluster.
     names_of: Vec<Arc<[Name]>>,
-    /// The encoded significant part of the job that is being numbered.
-    signature: Vec<u8>,
 }
 
 /// The significant parts of jobs with chained parents, kept as long as the same attributes are significant.
 #[derive(Debug, Default)]
 pub struct KnownParts {
     significant: Vec<Name>,
-    /// The significant part of the job that was numbered last of those with a chained parent, by its address; 0 without one.
     parts: HashMap<usize, SignificantPart>,
-    /// The numbers of texts by version.
-    texts: HashMap<(Vec<u8>, Semantics), u32>,
+    texts: TextNumbers,
     numbers: EncodedParts,
 }
 
@@ -77,31 +80,51 @@ struct EncodedParts {
     hasher: DefaultHashBuilder,
     /// The hash of each and its number.
     by_hash: HashTable<(u64, u32)>,
+    pieces: Pieces,
+}
+
+/// Pieces of bytes, one after the other.
+#[derive(Debug, Default)]
+struct Pieces {
     bytes: Vec<u8>,
     /// The place after the last byte of each.
     ends: Vec<usize>,
 }
 
+impl Pieces {
+    fn piece(&self, number: usize) -> &[u8] {
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.bytes[start..self.ends[number]]
+    }
+}
+
 impl EncodedParts {
-    fn number(&mut self, part: &[u8]) -> usize {
-        let hash = self.hasher.hash_one(part);
-        let (bytes, ends) = (&self.bytes, &self.ends);
-        let start = |number: usize| number.checked_sub(1).map_or(0, |before| ends[before]);
-        let of = |number: u32| &bytes[start(number as usize)..ends[number as usize]];
-        if let Some((_, number)) = self.by_hash.find(hash, |(other, number)| *other == hash && of(*number) == part) {
+    fn number(&mut self, part: &[u8], hash: u64) -> usize {
+        let pieces = &mut self.pieces;
+        let is_part = |(other, number): &(u64, u32)| *other == hash && pieces.piece(*number as usize) == part;
+        if let Some((_, number)) = self.by_hash.find(hash, is_part) {
             return *number as usize;
         }
-        let number = self.ends.len();
-        self.bytes.extend_from_slice(part);
-        self.ends.push(self.bytes.len());
+        let number = pieces.ends.len();
+        pieces.bytes.extend_from_slice(part);
+        pieces.ends.push(pieces.bytes.len());
         self.by_hash.insert_unique(hash, (hash, number as u32), |(hash, _)| *hash);
         number
     }
 
     fn reserve(&mut self, count: usize) {
         self.by_hash.reserve(count, |(hash, _)| *hash);
-        self.ends.reserve(count);
+        self.pieces.ends.reserve(count);
     }
+}
+
+/// The significant parts of some jobs.
+#[derive(Debug, Default)]
+struct EncodedJobs {
+    pieces: Pieces,
+    hashes: Vec<u64>,
+    /// The attributes that matter in each job from the first of the given number on.
+    names: Vec<(usize, Arc<[Name]>)>,
 }
 
 /// The significant part of a job.
@@ -111,8 +134,6 @@ struct SignificantPart {
     _parent: Option<Arc<ClassAd>>,
     own: AdStructure,
     names: Arc<[Name]>,
-    /// Its number.
-    number: usize,
     /// The encoded attributes that are not constants of the job itself.
     fixed: Vec<u8>,
     /// The constants of the job itself, and the places among the fixed bytes where they belong: other jobs of this structure
@@ -123,59 +144,30 @@ struct SignificantPart {
 impl<'j> Autoclusters<'j> {
     /// No autoclusters yet; what is known of jobs counts if it is about the same attributes.
     pub fn new(significant: &'j Significant, known: KnownParts) -> Self {
-        let known = if known.significant.iter().copied().eq(significant.names()) {
-            known
-        } else {
-            KnownParts { significant: significant.names().collect(), ..KnownParts::default() }
-        };
-        let (names, trees) = (HashMap::new(), HashMap::new());
-        Self { significant, names, known, trees, by_part: Vec::new(), names_of: Vec::new(), signature: Vec::new() }
-    }
-
-    /// Makes room for as many autoclusters more.
-    pub fn reserve(&mut self, count: usize) {
-        self.known.numbers.reserve(count);
-        self.names_of.reserve(count);
-        self.by_part.reserve(count);
+        let is_known = known.significant.iter().copied().eq(significant.names());
+        let KnownParts { parts, texts, numbers, .. } = if is_known { known } else { KnownParts::default() };
+        let encoders = Mutex::new(vec![Encoder { parts, ..Encoder::new(significant) }]);
+        Self { significant, encoders, texts: Mutex::new(texts), numbers, by_part: Vec::new(), names_of: Vec::new() }
     }
 
     /// The autocluster of a job, numbered from 1 in the order of first sight.
     pub fn of(&mut self, job: &'j ClassAd) -> u32 {
-        let parent = job.chained().map_or(0, |parent| Arc::as_ptr(parent) as usize);
-        let is_like = |part: &&SignificantPart| structure(job).eq(part.own.iter().copied());
-        // With all that matters in the parent, jobs are equal.
-        if let Some(part) = self.known.parts.get(&parent).filter(|part| part.constants.is_empty()).filter(is_like)
-            && let Some(&number @ 1..) = self.by_part.get(part.number)
-        {
-            return number;
+        let jobs = self.encode(&[job]);
+        self.number(&jobs, 0)
+    }
+
+    /// The autoclusters of jobs, in their order. They are encoded on all threads.
+    pub fn of_all(&mut self, jobs: &[&'j ClassAd]) -> Vec<u32> {
+        self.numbers.reserve(jobs.len());
+        self.names_of.reserve(jobs.len());
+        self.by_part.reserve(jobs.len());
+        let mut all = Vec::with_capacity(jobs.len());
+        for jobs in jobs.chunks(ENCODED_TOGETHER) {
+            for jobs in threads::map_parts(jobs.len(), GRAIN, |part| self.encode(&jobs[part])) {
+                all.extend((0..jobs.hashes.len()).map(|at| self.number(&jobs, at)));
+            }
         }
-        let last = self.known.parts.remove(&parent).filter(|last| is_like(&last));
-        let mut part = last.unwrap_or_else(|| self.significant_part(job, structure(job).collect()));
-        let mut signature = std::mem::take(&mut self.signature);
-        signature.clear();
-        let mut done = 0;
-        for (place, name) in &part.constants {
-            signature.extend_from_slice(&part.fixed[done..*place]);
-            self.encode(job, *name, &mut signature);
-            done = *place;
-        }
-        signature.extend_from_slice(&part.fixed[done..]);
-        part.number = self.known.numbers.number(&signature);
-        self.signature = signature;
-        if self.by_part.len() <= part.number {
-            self.by_part.resize(part.number + 1, 0);
-        }
-        let number = &mut self.by_part[part.number];
-        if *number == 0 {
-            self.names_of.push(Arc::clone(&part.names));
-            *number = self.names_of.len() as u32;
-        }
-        let number = *number;
-        if self.known.parts.len() >= MAX_PARTS {
-            self.known.parts.clear();
-        }
-        self.known.parts.insert(parent, part);
-        number
+        all
     }
 
     /// The number of autoclusters so far.
@@ -185,8 +177,12 @@ impl<'j> Autoclusters<'j> {
 
     /// The attributes that matter in jobs of each autocluster, which all of these have, and what is known of jobs.
     pub fn into_names(self) -> (Vec<Arc<[Name]>>, KnownParts) {
-        let Self { mut known, names_of, .. } = self;
-        if known.texts.len().max(known.numbers.ends.len()) > MAX_TEXTS {
+        let Self { significant, encoders, texts, numbers, names_of, .. } = self;
+        let mut encoders = encoders.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let parts = encoders.pop().map(|encoder| encoder.parts).unwrap_or_default();
+        let texts = texts.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut known = KnownParts { significant: significant.names().collect(), parts, texts, numbers };
+        if known.texts.len().max(known.numbers.pieces.ends.len()) > MAX_TEXTS {
             threads::drop_later(std::mem::take(&mut known));
         }
         // The addresses of what is in the jobs themselves may be those of something else in the next queue.
@@ -194,7 +190,77 @@ impl<'j> Autoclusters<'j> {
         (names_of, known)
     }
 
-    fn significant_part(&mut self, job: &'j ClassAd, own: AdStructure) -> SignificantPart {
+    /// Encodes the significant parts of jobs. Threads take the encoder that was left last, or make another.
+    fn encode(&self, jobs: &[&'j ClassAd]) -> EncodedJobs {
+        let encoders = || self.encoders.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = encoders().pop();
+        let mut encoder = left.unwrap_or_else(|| Encoder::new(self.significant));
+        let mut encoded = EncodedJobs::default();
+        for (at, job) in jobs.iter().enumerate() {
+            let start = encoded.pieces.bytes.len();
+            let names = encoder.encode(job, &self.texts, &mut encoded.pieces.bytes);
+            if !encoded.names.last().is_some_and(|(_, last)| Arc::ptr_eq(last, names)) {
+                encoded.names.push((at, Arc::clone(names)));
+            }
+            encoded.hashes.push(self.numbers.hasher.hash_one(&encoded.pieces.bytes[start..]));
+            encoded.pieces.ends.push(encoded.pieces.bytes.len());
+        }
+        encoders().push(encoder);
+        encoded
+    }
+
+    /// The autocluster of one of the jobs.
+    fn number(&mut self, jobs: &EncodedJobs, at: usize) -> u32 {
+        let part = self.numbers.number(jobs.pieces.piece(at), jobs.hashes[at]);
+        if self.by_part.len() <= part {
+            self.by_part.resize(part + 1, 0);
+        }
+        if self.by_part[part] == 0 {
+            let names = &jobs.names[jobs.names.partition_point(|(first, _)| *first <= at) - 1].1;
+            self.names_of.push(Arc::clone(names));
+            self.by_part[part] = self.names_of.len() as u32;
+        }
+        self.by_part[part]
+    }
+}
+
+/// Encodes the significant parts of jobs.
+#[derive(Debug)]
+struct Encoder<'j> {
+    significant: &'j Significant,
+    /// The attributes that matter in jobs by the structure of the job and of its chained parents.
+    names: HashMap<Vec<AdStructure>, Arc<[Name]>>,
+    /// The significant part of the job that was encoded last of those with a chained parent, by its address; 0 without one.
+    parts: HashMap<usize, SignificantPart>,
+    /// The numbers of the texts of expressions by address.
+    trees: HashMap<usize, u32>,
+}
+
+impl<'j> Encoder<'j> {
+    fn new(significant: &'j Significant) -> Self {
+        Self { significant, names: HashMap::new(), parts: HashMap::new(), trees: HashMap::new() }
+    }
+
+    /// Appends the significant part of a job, and returns the attributes that matter in it.
+    fn encode(&mut self, job: &'j ClassAd, texts: &Mutex<TextNumbers>, bytes: &mut Vec<u8>) -> &Arc<[Name]> {
+        let parent = job.chained().map_or(0, |parent| Arc::as_ptr(parent) as usize);
+        let is_like = |part: &SignificantPart| structure(job).eq(part.own.iter().copied());
+        let last = self.parts.remove(&parent).filter(is_like);
+        let part = last.unwrap_or_else(|| self.significant_part(job, structure(job).collect(), texts));
+        let mut done = 0;
+        for (place, name) in &part.constants {
+            bytes.extend_from_slice(&part.fixed[done..*place]);
+            self.encode_attribute(job, *name, texts, bytes);
+            done = *place;
+        }
+        bytes.extend_from_slice(&part.fixed[done..]);
+        if self.parts.len() >= MAX_PARTS {
+            self.parts.clear();
+        }
+        &self.parts.entry(parent).insert(part).into_mut().names
+    }
+
+    fn significant_part(&mut self, job: &'j ClassAd, own: AdStructure, texts: &Mutex<TextNumbers>) -> SignificantPart {
         let significant = self.significant;
         let names = self
             .names
@@ -206,14 +272,14 @@ impl<'j> Autoclusters<'j> {
             if own.contains(&(name.key(), 0)) {
                 constants.push((fixed.len(), *name));
             } else {
-                self.encode(job, *name, &mut fixed);
+                self.encode_attribute(job, *name, texts, &mut fixed);
             }
         }
-        SignificantPart { _parent: job.chained().cloned(), own, names, number: 0, fixed, constants }
+        SignificantPart { _parent: job.chained().cloned(), own, names, fixed, constants }
     }
 
     /// Appends an attribute with its text: the same bytes for the same text, and no others.
-    fn encode(&mut self, job: &ClassAd, name: Name, bytes: &mut Vec<u8>) {
+    fn encode_attribute(&mut self, job: &ClassAd, name: Name, texts: &Mutex<TextNumbers>, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(&name.key().index().to_le_bytes());
         // What has the text of such a constant is one. Others, like `-1`, may be written as expressions, too.
         match job.lookup(name) {
@@ -228,17 +294,18 @@ impl<'j> Autoclusters<'j> {
             }
             _ => {
                 bytes.push(NUMBERED_TEXT);
-                bytes.extend_from_slice(&self.number(job, name).to_le_bytes());
+                bytes.extend_from_slice(&self.number(job, name, texts).to_le_bytes());
             }
         }
     }
 
     /// The number of the text of an attribute.
-    fn number(&mut self, job: &ClassAd, name: Name) -> u32 {
-        let text = || job.get(name).map(|expr| expr.to_text(Style::New)).unwrap_or_default();
-        let mut number = |semantics| {
-            let next = self.known.texts.len() as u32;
-            *self.known.texts.entry((text(), semantics)).or_insert(next)
+    fn number(&mut self, job: &ClassAd, name: Name, texts: &Mutex<TextNumbers>) -> u32 {
+        let number = |semantics| {
+            let text = job.get(name).map(|expr| expr.to_text(Style::New)).unwrap_or_default();
+            let mut texts = texts.lock().unwrap_or_else(PoisonError::into_inner);
+            let next = texts.len() as u32;
+            *texts.entry((text, semantics)).or_insert(next)
         };
         let value = job.lookup(name);
         match value.and_then(Attribute::tree) {

@@ -154,19 +154,20 @@ impl<'a> Queue<'a> {
         let mut lists = vec![Vec::new(); submitters.len()];
         let mut clusters = Autoclusters::new(&significant, std::mem::take(known));
         let mut strangers = 0;
-        let changes = changes(&order, &jobs, &significant);
-        clusters.reserve(changes.len());
-        let mut changes = changes.into_iter().peekable();
-        let mut before: Option<(u32, usize, &Job<'_>)> = None;
+        let mut changes = changes(&order, &jobs, &significant).into_iter().peekable();
+        // The first of each run of like jobs. The jobs of a run have its number until these are numbered.
+        let mut firsts = Vec::new();
+        let mut before: Option<(usize, &Job<'_>)> = None;
         let mut known_places = BySharedTraits::default();
         for (turn, &at) in order.iter().enumerate() {
             let job = &jobs[at];
             let changed = changes.next_if_eq(&turn).is_some();
+            let run = |firsts: &[_]| Queued { job: at, autocluster: firsts.len() as u32 - 1, left_out: 0 };
             if !changed
-                && let Some((autocluster, place, neighbour)) = before
+                && let Some((place, neighbour)) = before
                 && Arc::ptr_eq(&neighbour.traits, &job.traits)
             {
-                lists[place].push(Queued { job: at, autocluster, left_out: 0 });
+                lists[place].push(run(&firsts));
                 continue;
             }
             let place = |prio| places.get(&(&*job.submitter, job.schedd.as_deref(), prio));
@@ -176,12 +177,15 @@ impl<'a> Queue<'a> {
                 before = None;
                 continue;
             };
-            let autocluster = match before {
-                Some((autocluster, ..)) if !changed => autocluster,
-                _ => clusters.of(&job.ad),
-            };
-            lists[place].push(Queued { job: at, autocluster, left_out: 0 });
-            before = Some((autocluster, place, job));
+            if changed || before.is_none() {
+                firsts.push(&*job.ad);
+            }
+            lists[place].push(run(&firsts));
+            before = Some((place, job));
+        }
+        let by_run = clusters.of_all(&firsts);
+        for queued in lists.iter_mut().flatten() {
+            queued.autocluster = by_run[queued.autocluster as usize];
         }
         let Offering { singly, whole, .. } = *offering;
         let listed = clusters.count();
