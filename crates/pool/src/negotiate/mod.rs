@@ -34,6 +34,7 @@ pub use prepared::{PreparedJob, PreparedPool, Purpose, advertised};
 pub use snapshot::Snapshot;
 
 use hashbrown::HashSet;
+use smallvec::SmallVec;
 
 use crate::negotiate::engine::{CLASS_MEMORY, ClassMatcher, SampleRequest};
 use crate::negotiate::negotiation_loop::NegotiationLoop;
@@ -212,6 +213,9 @@ impl PreparedPool<'_> {
 /// Minimum number of requests per task of a thread.
 const GRAIN: usize = 64;
 
+/// Names of slots that are fetched from memory at a time.
+const FETCHED_TOGETHER: usize = 64;
+
 /// The matcher for the requests of the queue, and the reason it tries slots one by one; `None` if it uses classes.
 fn market<'c>(
     offers: ScanMatcher<'c>,
@@ -288,6 +292,19 @@ fn left_out(ignored: IgnoredAds, snapshot: &Snapshot, queue: &Queue<'_>, known: 
     found.map(|(count, done, what, which)| format!("{done} {} {which}", counted(*count as u64, what))).collect()
 }
 
+/// The names of slots. Some are fetched from memory before they are copied, so that the processor waits for all at once.
+fn names(slots: &[Slot], matched: &[u32]) -> Vec<String> {
+    threads::flat_map_parts(matched.len(), GRAIN, |part| {
+        let mut names = Vec::with_capacity(part.len());
+        for matched in matched[part].chunks(FETCHED_TOGETHER) {
+            let name = |slot: &u32| &*slots[*slot as usize].name;
+            let texts: SmallVec<[&[u8]; FETCHED_TOGETHER]> = matched.iter().map(name).collect();
+            names.extend(texts.into_iter().map(|text| String::from_utf8_lossy(text).into_owned()));
+        }
+        names
+    })
+}
+
 /// Completes the outcome with its counts and, if it is known what each submitter offered, with the results of submitters;
 /// returns it with the slots.
 fn report(
@@ -295,8 +312,12 @@ fn report(
     submitters: &[Submitter],
     offered: Option<&[single::OfferedCount]>,
 ) -> (Outcome, Vec<Slot>) {
-    let NegotiationLoop { mut outcome, offers, active, active_schedds, .. } = dealing;
+    let NegotiationLoop { mut outcome, matched_slots, offers, active, active_schedds, .. } = dealing;
     outcome.statistics.largest_tie = offers.largest_tie();
+    let slots = offers.into_slots();
+    for (made, name) in outcome.matches.iter_mut().zip(names(&slots, &matched_slots)) {
+        made.slot = name;
+    }
     let limited: BTreeSet<&String> =
         outcome.negotiations.iter().filter(|visit| visit.end == End::Resume).map(|visit| &visit.submitter).collect();
     let limited = limited.into_iter().cloned().collect();
@@ -307,5 +328,5 @@ fn report(
     if let Some(offered) = offered {
         outcome.submitters = summary::summarize(&outcome, submitters, offered);
     }
-    (outcome, offers.into_slots())
+    (outcome, slots)
 }

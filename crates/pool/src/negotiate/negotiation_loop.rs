@@ -45,8 +45,10 @@ pub struct NegotiationLoop<'c> {
     pub live: &'c LiveUsage,
     /// Priorities and usage.
     pub policy: &'c mut dyn PriorityPolicy,
-    /// The decisions so far.
+    /// The decisions so far. Matches lack the names of their slots.
     pub outcome: Outcome,
+    /// The slot of each match. Its name is read at the end, on all threads: to fetch each from memory takes a while.
+    pub matched_slots: Vec<u32>,
     /// The group that is negotiated for; `None` without groups.
     pub group: Option<NegotiatedGroup>,
     /// Submitters that were negotiated with, by name.
@@ -145,9 +147,10 @@ impl<'c> NegotiationLoop<'c> {
     ) -> Self {
         let requests = queue.requests();
         let waiting: usize = queue.lists.iter().map(Vec::len).sum();
+        let most = waiting.min(offers.left());
         // Reserved, so that they do not move while they grow; memory that is never written costs nothing.
         let outcome = Outcome {
-            matches: Vec::with_capacity(waiting.min(offers.left())),
+            matches: Vec::with_capacity(most),
             rejections: Vec::with_capacity(requests),
             ..Outcome::default()
         };
@@ -166,6 +169,7 @@ impl<'c> NegotiationLoop<'c> {
             live,
             policy,
             outcome,
+            matched_slots: Vec::with_capacity(most),
             group: None,
             active: HashSet::new(),
             active_schedds: HashSet::new(),
@@ -450,7 +454,6 @@ impl<'c> NegotiationLoop<'c> {
     ) {
         let slot = self.offers.slot(offer.slot);
         let submitter = &self.submitters[turn.who];
-        let name = slot.name.to_string_lossy().into_owned();
         let displaced = match &slot.user {
             _ if offer.makes_room => Some(VARIOUS.to_owned()),
             user => user.as_ref().filter(|_| self.rules.trim.preemption).map(ToString::to_string),
@@ -486,13 +489,14 @@ impl<'c> NegotiationLoop<'c> {
             self.live.set(group, self.policy.group_usage(group));
         }
         let job = |place: usize| &self.queue.jobs[list[place].job];
+        self.matched_slots.push(offer.slot as u32);
         self.outcome.matches.push(Match {
             job: job(place).id,
             schedd: job(place).schedd.clone(),
             place: turn.place,
             cluster: job(serving.request.first).id.cluster,
             submitter: submitter.name.to_string_lossy().into_owned(),
-            slot: name,
+            slot: String::new(),
             preempting: offer.preempt_state,
             displaced,
             released,

@@ -120,6 +120,8 @@ pub struct Slot {
     pub protocols: Protocols,
     /// `WantAdRevaluate`: after a match the slot stays, at the end of the list.
     pub stays: bool,
+    /// True if its rank of any job is high enough for the access point: a constant `Rank` is not below its `CurrentRank`.
+    ranks_any_job: bool,
 }
 
 /// Number of attributes for which room is reserved: the number of matches, and one that the configuration adds. Most
@@ -158,7 +160,10 @@ impl Slot {
         let user = facts.string(*REMOTE_USER);
         let charged = group.clone().or_else(|| user.clone());
         let preemptor = facts.string(*PREEMPTING_ACCOUNTING_GROUP).or_else(|| facts.string(*PREEMPTING_USER));
+        let consumption = Consumption::of(&ad, settings);
+        let constant_rank = ad.constant(*RANK).filter(|_| consumption.is_none());
         Some(Self {
+            ranks_any_job: constant_rank.is_some_and(|rank| is_enough(Some(rank), facts.number(*CURRENT_RANK))),
             state,
             suspended,
             weight: weight(facts, weighing.weighted),
@@ -166,7 +171,7 @@ impl Slot {
             partitionable: facts.truth(*PARTITIONABLE_SLOT) == Some(true),
             user: preemptor.or(group).or(user),
             charged,
-            consumption: Consumption::of(&ad, settings),
+            consumption,
             claimed_by: facts.string(*REMOTE_SCHEDD_NAME),
             protocols: {
                 let address = facts.string(*MY_ADDRESS).or_else(|| facts.string(*STARTD_IP_ADDR));
@@ -218,9 +223,11 @@ impl Slot {
     }
 
     fn rank_is_enough(&self, job: &ClassAd, settings: &EvalOptions) -> bool {
-        let Some(current) = AdReader::of(&self.ad, settings).number(*CURRENT_RANK) else { return true };
-        let rank = Scope::new(&self.ad, settings).with_target(job).eval_attr(*RANK).ok();
-        rank.and_then(|rank| rank.as_number()).is_none_or(|rank| rank >= current)
+        if self.ranks_any_job {
+            return true;
+        }
+        let current = AdReader::of(&self.ad, settings).number(*CURRENT_RANK);
+        current.is_none() || is_enough(Scope::new(&self.ad, settings).with_target(job).eval_attr(*RANK).ok(), current)
     }
 
     /// The concurrency limits of a job in a slot with this ad: its own, or those that the slot holds already if the job has none,
@@ -267,6 +274,11 @@ impl Slot {
             self.weight = weight(AdReader::of(&self.ad, settings), weighing.weighted);
         }
     }
+}
+
+/// Returns whether the rank of a job is at least that of the job that runs; what is not a number is not compared.
+fn is_enough(rank: Option<Value>, current: Option<f64>) -> bool {
+    rank.and_then(|rank| rank.as_number()).zip(current).is_none_or(|(rank, current)| rank >= current)
 }
 
 /// Returns whether an ad counts as a slot ad: its `MyType` is `Machine` or `Slot`, or is not a constant string.
