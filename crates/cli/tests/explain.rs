@@ -14,10 +14,11 @@ use classmate_advice::internal::explain::replay;
 use classmate_advice::internal::explain::{Explanation, PoolFacts, find};
 use classmate_advice::internal::whatif::kind::SlotKinds;
 use classmate_advice::internal::whatif::{AdEdit, Difference, PoolRun, drain};
+use classmate_cli::report::Color;
 use classmate_cli::report::explain::ShownParts;
 use classmate_config::internal::config::Config;
 use classmate_pool::internal::generate::{GeneratedPool, NOW};
-use classmate_pool::internal::negotiate::{PreparedPool, Purpose, Snapshot};
+use classmate_pool::internal::negotiate::{PreparedPool, Purpose, Snapshot, negotiate};
 use proptest::prelude::*;
 
 fn ad(text: &str) -> ClassAd {
@@ -1336,4 +1337,141 @@ fn what_the_negotiator_sets_is_not_proposed() {
     let (_, found) = explained(&ad("[Dept = \"chem\"; Requirements = true]"), vec![slot]);
     let names: Vec<&str> = found.suggestions.iter().flat_map(|one| &one.changes).map(|one| &*one.attribute).collect();
     assert!(names.contains(&"Dept") && !names.contains(&"SubmitterGroup"), "{names:?}");
+}
+
+/// The first line of an explanation as text.
+fn status(found: &Explanation) -> String {
+    let mut out = Vec::new();
+    classmate_cli::report::explain::write(&mut out, found, &ShownParts::default(), Color::default()).unwrap();
+    String::from_utf8(out).unwrap().lines().next().unwrap().to_owned()
+}
+
+#[test]
+fn a_submitter_without_a_domain_has_no_at_sign() {
+    let job = "ClusterId = 1; ProcId = 0; JobStatus = 1; JobUniverse = 5; Owner = \"a\"; Requirements = true";
+    let of = |more: &str| {
+        let jobs = vec![ad(&format!("[{job}; {more}]"))];
+        let snapshot = Snapshot { slots: vec![unclaimed("s", "true")], jobs, ..Snapshot::default() };
+        status(&explained_in_cycle(&snapshot, "1.0"))
+    };
+    assert!(of("").starts_with("Job 1.0 of a gets a slot"), "{}", of(""));
+    assert!(of("User = \"a@x\"").starts_with("Job 1.0 of a@x gets a slot"));
+}
+
+#[test]
+fn the_ad_of_a_job_factory_is_not_explained_as_a_job() {
+    let factory = ad("[ClusterId = 3; JobMaterializeLimit = 5; JobStatus = 1; JobUniverse = 5; User = \"a@x\"; \
+                      RequestCpus = 1; Requirements = true]");
+    let snapshot = Snapshot { slots: vec![unclaimed("s", "true")], jobs: vec![factory], ..Snapshot::default() };
+    assert!(negotiate(&snapshot).unwrap().matches.is_empty());
+    let found = explained_in_cycle(&snapshot, "3.0");
+    assert!(found.causes[0].text.contains("this is the ad of a job factory, not a job"), "{:?}", found.causes);
+    assert!(found.suggestions.iter().all(|one| !one.helps));
+}
+
+#[test]
+fn a_change_of_the_policy_says_how_many_slots_are_unclaimed() {
+    let slots: Vec<ClassAd> = (0..4)
+        .map(|at| {
+            let mut slot = unclaimed(&format!("s{at}"), "START");
+            slot.insert_expr("START", &parse_expr(b"TARGET.IsShort is true", &ParseOptions::default()).unwrap());
+            if at < 3 {
+                slot.insert("State", "Claimed");
+                slot.insert("RemoteUser", "b@x");
+            }
+            slot
+        })
+        .collect();
+    let job = ad("[ClusterId = 1; ProcId = 0; JobStatus = 1; JobUniverse = 5; User = \"a@x\"; RequestCpus = 1; \
+                  Requirements = true]");
+    let found = explained_in_cycle(&Snapshot { slots, jobs: vec![job], ..Snapshot::default() }, "1.0");
+    let told: Vec<String> = found.suggestions.iter().map(|one| suggested(one, &found)).collect();
+    let wanted = "remove `TARGET.IsShort is true` from `START` of slots: 4 of 4 slots match, 1 unclaimed";
+    assert!(told.contains(&wanted.to_owned()), "{told:?}");
+}
+
+#[test]
+fn a_request_of_nothing_is_not_told_beside_its_removal() {
+    let gpus = "GPUs = 0; Requirements = TARGET.RequestGPUs is undefined || MY.GPUs >= TARGET.RequestGPUs";
+    let told = suggestions("RequestGPUs = 2; Requirements = true", gpus);
+    let of_gpus: Vec<&String> = told.iter().filter(|text| text.contains("request_gpus")).collect();
+    assert_eq!(of_gpus, ["remove request_gpus: 1 of 1 slot matches"], "{told:?}");
+}
+
+/// The causes of a job that is explained without a cycle.
+fn causes(job: &str, slots: &[&str]) -> Vec<String> {
+    let slots = slots.iter().map(|text| ad(text)).collect();
+    explained(&ad(job), slots).1.causes.into_iter().map(|cause| cause.text).collect()
+}
+
+#[test]
+fn a_comparison_of_both_sides_is_one_cause_where_slots_accept_jobs_without_the_request() {
+    let job = "[RequestGPUs = 4; Requirements = TARGET.GPUs >= RequestGPUs]";
+    let slot = |condition: &str| format!("[Name = \"s\"; MyType = \"Machine\"; GPUs = 2; Requirements = {condition}]");
+    let found = causes(job, &[&slot("TARGET.RequestGPUs is undefined || MY.GPUs >= TARGET.RequestGPUs")]);
+    let one = "no slot satisfies `TARGET.GPUs >= RequestGPUs` (GPUs of slots is 2, RequestGPUs of the job is 4)";
+    assert_eq!(found, [one]);
+    // Another attribute is another condition.
+    let found = causes(job, &[&slot("TARGET.Trial is false || MY.GPUs >= TARGET.RequestGPUs")]);
+    assert_eq!(found.len(), 2, "{found:?}");
+    let found = causes(job, &[&slot("TARGET.RequestGPUs is undefined || MY.GPUs > TARGET.RequestGPUs")]);
+    assert_eq!(found.len(), 2, "{found:?}");
+}
+
+#[test]
+fn a_condition_that_concerns_twice_as_many_slots_is_the_first_cause() {
+    let slot = |memory: i64, start: &str| {
+        format!(
+            "[Name = \"s{memory}\"; MyType = \"Machine\"; Memory = {memory}; Requirements = START; START = {start}]"
+        )
+    };
+    let small: Vec<String> = (1..=4).map(|at| slot(at, "true")).collect();
+    let large: Vec<String> = (0..3).map(|at| slot(100 + at, "TARGET.IsShort is true")).collect();
+    let first = |large: &[String]| {
+        let slots: Vec<&str> = small.iter().chain(large).map(String::as_str).collect();
+        causes("[RequestMemory = 50; Requirements = TARGET.Memory >= RequestMemory]", &slots).remove(0)
+    };
+    assert!(first(&large[..2]).starts_with("4 of 6 slots do not satisfy `TARGET.Memory"), "{}", first(&large[..2]));
+    assert!(first(&large).starts_with("3 of 7 slots reject the job"), "{}", first(&large));
+}
+
+#[test]
+fn an_attribute_that_slots_want_is_added_corrected_or_removed() {
+    let named = "Requirements = isUndefined(TARGET.ProjectName) != true && TARGET.ProjectName != \"\"";
+    let told = suggestions("Requirements = true", named);
+    assert!(told.contains(&"+ProjectName = \"any\": 1 of 1 slot matches".to_owned()), "{told:?}");
+    let site = |sites: &str, more: &str| {
+        let slot = format!(
+            "Site = \"SU-ITS\"; Requirements = TARGET.Sites is undefined || stringListMember(Site, TARGET.Sites{more})"
+        );
+        suggestions(&format!("Sites = \"{sites}\"; Requirements = true"), &slot)
+    };
+    let told = site("SU-IST", ", \",\"");
+    assert!(told.contains(&"+Sites = \"SU-ITS\": 1 of 1 slot matches".to_owned()), "{told:?}");
+    let told = site("CHTC,SU-IST", "");
+    assert!(told.contains(&"+Sites = \"CHTC,SU-ITS\": 1 of 1 slot matches".to_owned()), "{told:?}");
+    let told = suggestions("ITB = true; Requirements = true", "Requirements = TARGET.ITB isnt true");
+    assert_eq!(told[0], "remove +ITB: 1 of 1 slot matches", "{told:?}");
+}
+
+/// The example has 30 slots; each setting that is proposed gives the job a slot.
+#[test]
+fn a_quota_of_more_than_the_pool_or_of_another_group_gives_the_job_a_slot() {
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/groups");
+    let read = || Snapshot::read_dir(directory).unwrap().snapshot;
+    for (id, starts) in [
+        ("2.18", ["GROUP_QUOTA_physics = "].as_slice()),
+        ("4.0", &["GROUP_QUOTA_physics = ", "GROUP_QUOTA_chemistry = "]),
+    ] {
+        let found = explained_in_cycle(&read(), id);
+        let lines: Vec<&str> = found.settings.iter().flat_map(|one| &one.lines).map(String::as_str).collect();
+        assert_eq!(lines.len(), starts.len(), "{id}: {lines:?}");
+        for (line, start) in lines.into_iter().zip(starts) {
+            assert!(line.starts_with(start), "{id}: {line}");
+            let mut changed = read();
+            changed.config.add("more", line.as_bytes()).unwrap();
+            let matches = negotiate(&changed).unwrap().matches;
+            assert!(matches.iter().any(|made| made.job.to_string() == id), "{id}: {line}");
+        }
+    }
 }

@@ -14,7 +14,7 @@ use crate::explain::correction::{pattern, quoted};
 use crate::explain::decide::{DecidingCondition, PlacedCondition, deciding};
 use crate::explain::job_view::JobView;
 use crate::explain::names::{MissingAttribute, references};
-use crate::explain::repair::edit::comparison;
+use crate::explain::repair::edit::{comparison, presence};
 use crate::explain::slot_classes::SlotClass;
 use crate::explain::values::{Opposites, beside, summary, verb};
 use classmate::internal::eval;
@@ -23,7 +23,7 @@ use classmate::internal::eval::matching::symmetric;
 use classmate::internal::eval::walk::{AdSide, Via};
 use classmate::internal::plural::counted;
 use classmate::internal::program::view::RowValues;
-use classmate::internal::syntax::expr::NodeId;
+use classmate::internal::syntax::expr::{NodeId, Tree};
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::view::{RefScope, Reference};
 use classmate::internal::value::logic::Truth;
@@ -273,8 +273,9 @@ fn key(condition: &AdCondition, ad: &ClassAd, of_job: bool) -> String {
         }
         None => condition.expr.part(id).to_string(),
     };
-    match comparison(tree, condition.expr.root()) {
-        Some((op, left, right)) if !references(tree, condition.expr.root()).is_empty() => {
+    let root = guarded(tree, condition.expr.root()).unwrap_or(condition.expr.root());
+    match comparison(tree, root) {
+        Some((op, left, right)) if !references(tree, root).is_empty() => {
             let (left, right) = (side(left), side(right));
             match op {
                 BinaryOp::Greater => format!("{right} < {left}"),
@@ -285,6 +286,18 @@ fn key(condition: &AdCondition, ad: &ClassAd, of_job: bool) -> String {
         }
         _ => format!("{of_job} {:#}", condition.expr),
     }
+}
+
+/// The comparison in an alternative to attributes of its own that are undefined: `x >= y` of `x is undefined || x >= y`.
+fn guarded(tree: &Tree, root: NodeId) -> Option<NodeId> {
+    let operands = tree.flattened(BinaryOp::Or, root);
+    let absent = |id: NodeId| presence(tree, id).filter(|(_, there)| !there).map(|(of, _)| of);
+    let mut compared = operands.iter().filter(|id| absent(**id).is_none());
+    let (Some(&one), None, true) = (compared.next(), compared.next(), operands.len() > 1) else { return None };
+    comparison(tree, one)?;
+    let named = references(tree, one);
+    let is_own = |of: NodeId| references(tree, of).iter().all(|found| named.contains(found));
+    operands.iter().filter_map(|id| absent(*id)).all(is_own).then_some(one)
 }
 
 /// The causes of the obstacles that keep slots away, and the number of slots that meet none of these.
@@ -300,11 +313,17 @@ fn of_obstacles(view: &JobView<'_>) -> (Vec<Cause>, usize) {
     let weights = obstacles.weights();
     let is_accepted = view.classes.all.iter().any(SlotClass::is_accepted);
     let left: Vec<bool> = view.classes.all.iter().map(|class| is_left_to_the_job(view, class)).collect();
-    // What the slots that the job accepts require of it comes first, unless these are few, then what keeps most slots away.
+    // What the slots that the job accepts require of it comes first, unless these are few or another condition concerns twice
+    // as many, then what keeps most slots away.
     let most = weights.iter().max().copied().unwrap_or(0);
+    let concerned = |obstacle: &Obstacle<'_>| {
+        obstacle.values().map(|failing| view.classes.size(&failing.classes)).max().unwrap_or(0)
+    };
+    let most_concerned = obstacles.all.iter().map(concerned).max().unwrap_or(0);
     let rank = |(obstacle, weight): (&Obstacle<'_>, &usize)| {
         let mut classes = obstacle.values().flat_map(|failing| &failing.classes);
-        let is_first = weight * FEW_OF >= most && classes.any(|class| left[*class]);
+        let is_many = weight * FEW_OF >= most && concerned(obstacle) * 2 > most_concerned;
+        let is_first = is_many && classes.any(|class| left[*class]);
         (!is_first, std::cmp::Reverse(*weight))
     };
     let ranks: Vec<_> = obstacles.all.iter().zip(&weights).map(rank).collect();

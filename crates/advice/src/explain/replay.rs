@@ -10,7 +10,7 @@ use crate::explain::cycle::pre_cycle::PreCycleFacts;
 use crate::explain::cycle::record::OutcomeRecord;
 use crate::explain::cycle::trace::{CycleTrace, JobInCycle};
 use crate::explain::job_view::JobView;
-use crate::explain::repair::suggestion::Suggestion;
+use crate::explain::repair::suggestion::{Changed, Suggestion};
 use crate::explain::{Explanation, PoolFacts, SlotFacts, find, tested_setting};
 use classmate::{ClassAd, Text};
 use classmate_config::ConfigError;
@@ -175,14 +175,16 @@ impl<'j> BeforeCycle<'j> {
             let is_won = |facts: &&SlotFacts| facts.exclusion.is_none() && record.is_unclaimed(facts);
             suggestion.unclaimed = facts.filter(is_won).count();
         }
-        // Of equal suggestions those that win unclaimed slots come first.
+        // Of equal suggestions for the job those that win unclaimed slots come first.
         let is_equal = |a: &Suggestion, b: &Suggestion| {
             let key =
                 |one: &Suggestion| (one.changes.len(), one.changes.iter().map(|change| change.of).max(), one.slots);
             key(a) == key(b)
         };
         for equal in explanation.suggestions.chunk_by_mut(is_equal) {
-            equal.sort_by_key(|one| std::cmp::Reverse(one.unclaimed));
+            if equal[0].changes.iter().all(|change| change.of != Changed::Slot) {
+                equal.sort_by_key(|one| std::cmp::Reverse(one.unclaimed));
+            }
         }
         explanation.judge_suggestions();
         explanation.cycle = Some(story);

@@ -40,6 +40,12 @@ pub struct TestedSetting {
 /// Cycles that are replayed between a value that is too small and one that is large enough.
 const MAX_STEPS: usize = 6;
 
+/// Other groups whose quotas are tried.
+const MAX_OTHERS: usize = 3;
+
+/// The largest quota that is tried, as a multiple of the pool.
+const SCALED_DOWN: i64 = 4;
+
 /// The settings after which a job gets a slot, if its first cause is a limit. The snapshot must have its slots.
 pub fn settings(
     snapshot: &Snapshot,
@@ -187,7 +193,24 @@ impl SettingTrials<'_> {
             let name = format!("GROUP_ACCEPT_SURPLUS_{}", String::from_utf8_lossy(&one.name));
             self.tried(&[SettingChange::Line(name, "True".to_owned())])
         }));
+        if of.is_empty() {
+            // What the groups have is not left for those without one.
+            let mut others: Vec<&GroupSetting> =
+                settings.groups.iter().filter(|one| one.fixed.is_some() && !one.name.contains(&b'.')).collect();
+            let quota = |one: &GroupSetting| one.fixed.as_ref().map_or(0.0, |fixed| fixed.value);
+            others.sort_by(|one, other| quota(other).total_cmp(&quota(one)));
+            found.extend(others.into_iter().take(MAX_OTHERS).filter_map(|one| self.smaller_quota(one, group)));
+        }
         found
+    }
+
+    /// A smaller quota of a group, the largest of those.
+    fn smaller_quota(&mut self, of: &GroupSetting, group: &GroupStatus) -> Option<TestedSetting> {
+        let name = String::from_utf8_lossy(&of.name).into_owned();
+        let value = whole(of.fixed.as_ref()?.value);
+        let needed = whole((group.demand - group.limit).max(1.0).ceil());
+        let change = |less: i64| vec![SettingChange::Line(format!("GROUP_QUOTA_{name}"), (value - less).to_string())];
+        self.smallest([0, value], &[1, needed], change)
     }
 
     /// A larger quota of a group, in the form in which its quota is set.
@@ -207,7 +230,8 @@ impl SettingTrials<'_> {
             }
             (fixed, _) => {
                 let value = whole(fixed.as_ref().map_or(0.0, |fixed| fixed.value));
-                let most = whole(self.before.statistics.pool_weight.ceil());
+                // Quotas of more than the pool are scaled down with those of the other groups.
+                let most = whole(self.before.statistics.pool_weight.ceil()).saturating_mul(SCALED_DOWN);
                 let change = |value: i64| vec![SettingChange::Line(format!("GROUP_QUOTA_{name}"), value.to_string())];
                 self.smallest([value, most], &[value + 1, value + whole(needed.ceil())], change)
             }

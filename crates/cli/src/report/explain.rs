@@ -188,8 +188,10 @@ pub fn write(out: &mut impl Screen, found: &Explanation, parts: &ShownParts, col
     let folded: Vec<String> = others.into_iter().chain(always).collect();
     let mut suggestions = suggestions(found, found.suggestions.iter().filter(|one| one.helps), color);
     suggestions.extend(remedy(found, color));
+    // Without a domain the name of a submitter ends with `@`.
+    let owner = submitter.strip_suffix('@').unwrap_or(submitter);
     let lines = SummaryLines {
-        status: format!("Job {job} of {submitter}{state}: {matching}{unclaimed}"),
+        status: format!("Job {job} of {owner}{state}: {matching}{unclaimed}"),
         causes: found.causes.iter().map(|cause| cause.text.clone()).collect(),
         folded: (!folded.is_empty()).then(|| folded.join("; ")),
         suggestions: if parts.details { Vec::new() } else { suggestions },
@@ -217,14 +219,15 @@ fn is_unmatched(found: &Explanation) -> bool {
 fn suggestions<'e>(found: &Explanation, some: impl Iterator<Item = &'e Suggestion>, color: Color) -> Vec<String> {
     let mut shown: Vec<&Suggestion> = Vec::new();
     for one in with_widest_steps(some.collect()) {
-        // More changes are only worth showing if they bring much more.
+        // More changes are only worth showing if they bring much more; of a policy, that is slots, unclaimed or not.
+        let is_of_slots = one.changes.iter().any(|change| change.of == Changed::Slot);
         let adds_little = |known: &&Suggestion| {
             let places = places(one);
             let is_longer =
                 places.len() > known.changes.len() && self::places(known).iter().all(|place| places.contains(place));
             is_longer
                 && one.slots < known.slots + known.slots.div_ceil(4)
-                && (known.unclaimed > 0 || one.unclaimed == 0)
+                && (known.unclaimed > 0 || one.unclaimed == 0 || is_of_slots)
         };
         if shown.len() < MAX_SHOWN && !shown.iter().any(adds_little) {
             shown.push(one);
@@ -553,7 +556,7 @@ pub fn suggested(suggestion: &Suggestion, found: &Explanation) -> (String, Strin
         (won, lost) => format!(" (+{won}, −{lost})"),
     };
     // None that matches now is unclaimed, or the job would have it.
-    let left = found.cycle.as_ref().filter(|_| !is_of_slots).map(|_| format!(", {unclaimed} unclaimed"));
+    let left = found.cycle.as_ref().map(|_| format!(", {unclaimed} unclaimed"));
     let left = left.unwrap_or_default();
     let matches = if found.slots == 1 { "matches" } else { verb(after, "matches", "match") };
     let all = counted(found.slots as u64, "slot");

@@ -18,6 +18,7 @@ use classmate::internal::name::{Key, Name};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::text::Text;
 use classmate::internal::threads;
+use classmate::internal::value::Value;
 
 /// `JobStatus` of an idle job.
 const IDLE: i64 = 1;
@@ -37,6 +38,8 @@ static STATUS: LazyLock<Name> = LazyLock::new(|| Name::new("JobStatus"));
 static USER: LazyLock<Name> = LazyLock::new(|| Name::new("User"));
 static OWNER: LazyLock<Name> = LazyLock::new(|| Name::new("Owner"));
 static GROUP: LazyLock<Name> = LazyLock::new(|| Name::new("AccountingGroup"));
+static FACTORY: LazyLock<[Name; 2]> =
+    LazyLock::new(|| ["JobMaterializeLimit", "JobMaterializeDigestFile"].map(Name::new));
 
 /// The attributes that are read of every job, without its numbers (`ClusterId`, `ProcId`, `GlobalJobId`).
 static OF_CLUSTERS: LazyLock<Vec<Key>> = LazyLock::new(|| {
@@ -115,7 +118,7 @@ pub enum Activity {
     Idle,
     /// Has one.
     Running,
-    /// Held, completed, removed, or of a kind that is not matched.
+    /// Held, completed, removed, or of a kind that is not matched; or not a job, but the ad of a job factory.
     Neither,
 }
 
@@ -275,7 +278,9 @@ impl KnownTraits {
 
     /// The view of an ad; none if it has no number.
     pub fn view<'a>(&mut self, ad: &'a ClassAd, domain: Option<&[u8]>, settings: &EvalOptions) -> Option<Job<'a>> {
-        let parent = ad.chained().filter(|_| ad.names().all(|name| !OF_CLUSTERS.contains(&name.key())));
+        // Without its own number it may be no job at all.
+        let parent = ad.chained().filter(|_| ad.names().any(|name| name.key() == PROCESS.key()));
+        let parent = parent.filter(|_| ad.names().all(|name| !OF_CLUSTERS.contains(&name.key())));
         let known = parent.and_then(|parent| self.0.get(&(Arc::as_ptr(parent) as usize)));
         if let Some(like) = known.and_then(|known| known.sibling(ad, settings)) {
             return Some(like);
@@ -334,11 +339,21 @@ fn schedd(facts: AdReader<'_>) -> Option<Text> {
     Some(Text::new(&id[..end]))
 }
 
+/// Tests if an ad is that of a job factory: a cluster whose jobs are made one by one. It has no `ProcId`, or a negative one
+/// (`JobQueueCluster`, `qmgmt.cpp`), and is never matched to a slot.
+pub fn is_factory(facts: AdReader<'_>) -> bool {
+    match facts.integer(*PROCESS) {
+        Some(process) => process < 0,
+        None => FACTORY.iter().any(|name| !matches!(facts.value(*name), Value::Undefined)),
+    }
+}
+
 fn activity(facts: AdReader<'_>) -> Activity {
     if facts.integer(*UNIVERSE).is_some_and(|universe| UNMATCHED_UNIVERSES.contains(&universe)) {
         return Activity::Neither;
     }
     match facts.integer(*STATUS) {
+        Some(IDLE) if is_factory(facts) => Activity::Neither,
         Some(IDLE) => Activity::Idle,
         Some(status) if RUNNING.contains(&status) => Activity::Running,
         _ => Activity::Neither,
@@ -381,6 +396,29 @@ mod tests {
         assert_eq!(job("JobStatus = 1; JobUniverse = 12", None).activity, Activity::Neither);
         assert_eq!(job("JobStatus = 5", None).activity, Activity::Neither);
         assert_eq!(job("JobStatus = 2", None).activity, Activity::Running);
+    }
+
+    #[test]
+    fn the_ad_of_a_job_factory_does_not_wait() {
+        let activity = |ad: &str| {
+            let ad = ClassAd::parse(ad.as_bytes()).unwrap();
+            Job::new(&ad, None, &EvalOptions::default()).unwrap().activity
+        };
+        let limit = "ClusterId = 1; JobStatus = 1; JobMaterializeLimit = 10";
+        assert_eq!(activity(&format!("[{limit}]")), Activity::Neither);
+        assert_eq!(activity("[ClusterId = 1; ProcId = -1; JobStatus = 1]"), Activity::Neither);
+        // Its jobs have the limit from it.
+        assert_eq!(activity(&format!("[{limit}; ProcId = 0]")), Activity::Idle);
+        assert_eq!(activity("[ClusterId = 1; JobStatus = 1]"), Activity::Idle);
+        let parent = Arc::new(ClassAd::parse(format!("[{limit}]").as_bytes()).unwrap());
+        let chained = |own: &str| {
+            let mut ad = ClassAd::parse(own.as_bytes()).unwrap();
+            ad.chain(Some(Arc::clone(&parent)));
+            ad
+        };
+        let (ads, settings) = (["[ProcId = 0]", "[]", "[ProcId = 1]"].map(chained), EvalOptions::default());
+        let found: Vec<Activity> = Job::all(&ads, None, &settings).iter().map(|job| job.activity).collect();
+        assert_eq!(found, [Activity::Idle, Activity::Neither, Activity::Idle]);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use classmate_pool::internal::negotiate::candidate::PreemptState;
 use classmate_pool::internal::negotiate::summary::Stopped;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::priority::ranking::{HeldBack, HeldUntil};
-use classmate_pool::internal::queue::job::Activity;
+use classmate_pool::internal::queue::job::{Activity, is_factory};
 use classmate_pool::internal::quota::derivation::slots;
 use classmate_pool::{Match, Rejected, Rejection};
 
@@ -342,6 +342,11 @@ fn not_waiting(story: &CycleTrace, pool: &PoolFacts, asked: &JobInCycle<'_>) -> 
         };
         let text = format!("the job is preempted on {} by job {} of {}: {ground}", made.slot, made.job, made.submitter);
         return Some(Cause::new(Reason::Displaced, "preempted", text));
+    }
+    if asked.activity != Activity::Idle && is_factory(facts) {
+        let text = "this is the ad of a job factory, not a job, so it is never matched to a slot; the jobs that it \
+                    materializes are";
+        return Some(Cause::plain(Reason::NotIdle, text));
     }
     if asked.activity != Activity::Idle {
         let status = facts.integer("JobStatus");

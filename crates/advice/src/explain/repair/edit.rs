@@ -212,6 +212,29 @@ pub(crate) fn unnegated(tree: &Tree, id: NodeId) -> (NodeId, bool) {
     (at, negated)
 }
 
+/// The part that a condition requires to be defined (true) or undefined: `isUndefined(x)`, `x is undefined`, their negations, and
+/// what compares one of them with a truth value.
+pub(crate) fn presence(tree: &Tree, id: NodeId) -> Option<(NodeId, bool)> {
+    let (mut at, mut is_negated) = unnegated(tree, id);
+    if let Node::Binary(op, left, right) = *tree.node(at)
+        && let Some((tested, truth)) = [(left, right), (right, left)].into_iter().find_map(|(tested, other)| {
+            let Node::Literal(Literal::Bool(truth)) = tree.node(tree.bare(other)) else { return None };
+            Some((tested, *truth))
+        })
+    {
+        // A test for being defined is true or false.
+        let is_same = match op {
+            BinaryOp::Equal | BinaryOp::Is => truth,
+            BinaryOp::NotEqual | BinaryOp::Isnt => !truth,
+            _ => return None,
+        };
+        let (inner, is_inner_negated) = unnegated(tree, tested);
+        (at, is_negated) = (inner, is_negated ^ is_inner_negated ^ !is_same);
+    }
+    let test = tree.defined_test(at)?;
+    Some((tree.bare(test.of), test.negated == is_negated))
+}
+
 /// The operator of a comparison and both sides; the opposite operator if the comparison is negated.
 pub(crate) fn comparison(tree: &Tree, id: NodeId) -> Option<(BinaryOp, NodeId, NodeId)> {
     let (at, negated) = unnegated(tree, id);

@@ -86,6 +86,32 @@ impl Membership {
         all.reduce(|best, other| if other.0 < best.0 { other } else { best }).map(|(_, element)| element)
     }
 
+    /// A text with a list in which an item is in place of an element that looks like it, and that is no known one; none if
+    /// there is none.
+    pub(crate) fn corrected(
+        &self,
+        list: Option<&Expr>,
+        item: &Value,
+        is_known: &dyn Fn(&[u8]) -> bool,
+    ) -> Option<Expr> {
+        let (separators, Literal::Str(old), Value::Str(item)) = (self.separators.as_ref()?, list?.as_literal()?, item)
+        else {
+            return None;
+        };
+        let (separator, item) = (*separators.last()?, item.trim_ascii());
+        let mut elements: Vec<&[u8]> = old.split(|byte| separators.contains(byte)).map(<[u8]>::trim_ascii).collect();
+        elements.retain(|element| !element.is_empty());
+        let distance = |element: &[u8]| near::distance(element, item, near::allowance(element));
+        let near = elements.iter().take(MAX_ELEMENTS).enumerate();
+        let (_, at) = near.filter_map(|(at, element)| Some((distance(element)?, at))).min()?;
+        let is_one = !item.is_empty() && !item.iter().any(|byte| separators.contains(byte));
+        if !is_one || is_known(elements[at]) {
+            return None;
+        }
+        elements[at] = item;
+        Some(Expr::literal(Literal::Str(elements.join(&[separator][..]).into())))
+    }
+
     /// A list with one more element, a text if it is one or none is there and a text is asked; none if it is something else,
     /// or has elements that are no constants.
     pub(crate) fn longer(&self, list: Option<&Expr>, item: &Value) -> Option<Expr> {
@@ -149,6 +175,13 @@ mod tests {
         assert_eq!(longer(&question, None, belle()).as_deref(), Some("\"belle\""));
         assert_eq!(longer(&question, Some("1"), belle()), None);
         assert_eq!(longer(&question, Some("\"a\""), Value::Str("x y".into())), None);
+        let corrected = |list: &str, item: &str, known: &[u8]| {
+            let found = question.corrected(Some(&parsed(list)), &Value::Str(item.into()), &|element| element == known);
+            found.map(|expr| format!("{expr:#}"))
+        };
+        assert_eq!(corrected("\"atlas;lhbc\"", "lhcb", b"").as_deref(), Some("\"atlas lhcb\""));
+        assert_eq!(corrected("\"atlas;lhbc\"", "lhcb", b"lhbc"), None);
+        assert_eq!(corrected("\"atlas\"", "belle", b""), None);
         let expr = parsed("member(X, L) =?= true");
         let question = Membership::of(expr.tree(), expr.root()).unwrap();
         assert_eq!(longer(&question, Some("{ \"a\", 1 }"), belle()).as_deref(), Some("{ \"a\",1,\"belle\" }"));

@@ -17,6 +17,7 @@ use crate::explain::repair::suggestion::{Change, Changed, Suggestion, TestedChan
 use crate::explain::trial::{Effect, Trials};
 use classmate::internal::builtin::near;
 use classmate::internal::program::view::TableView;
+use classmate::internal::syntax::literal::Literal;
 use classmate::{ClassAd, Expr, Name, Scope};
 
 /// Slots that fail by the same conditions.
@@ -92,7 +93,25 @@ pub(crate) fn nearest(view: &JobView<'_>) -> (Vec<NearSlots>, Vec<TestedChange>)
         let found = found.filter(|found| !part(found));
         tested.extend(found);
     }
-    (near, ranked(tested))
+    (near, ranked(without_repeated(tested)))
+}
+
+/// Changes without those that set an attribute to 0, where its removal does the same.
+fn without_repeated(mut tested: Vec<TestedChange>) -> Vec<TestedChange> {
+    let attribute = |one: &TestedChange, after: &str| match one.suggestion.changes.as_slice() {
+        [change] if change.of == Changed::Job && change.after == after => Some(change.attribute.to_ascii_lowercase()),
+        _ => None,
+    };
+    let removed = |one: &TestedChange| {
+        Some((attribute(one, "undefined")?, one.suggestion.won_slots.clone(), one.suggestion.lost))
+    };
+    let removed: Vec<(String, Vec<u32>, usize)> = tested.iter().filter_map(removed).collect();
+    tested.retain(|one| {
+        let Some(name) = attribute(one, "0") else { return true };
+        let Suggestion { won_slots, lost, .. } = &one.suggestion;
+        !removed.iter().any(|(other, theirs, less)| *other == name && theirs == won_slots && less == lost)
+    });
+    tested
 }
 
 /// Changes by their size; of equal ones corrections come first, then those after which most slots match, with smaller changes
@@ -271,6 +290,9 @@ impl EditTable {
     }
 }
 
+/// The places of some edits, and if each removes what is there.
+type Signature<'e> = Vec<(&'e str, bool)>;
+
 /// Changes of the job that the nearest slots want: the sets of edits worth trying, those of few attributes first.
 fn of_the_job(view: &JobView<'_>, table: &AdTable<'_>, failures: &[FailureClass]) -> Vec<Vec<Edit>> {
     let mut edits = EditTable::default();
@@ -284,9 +306,11 @@ fn of_the_job(view: &JobView<'_>, table: &AdTable<'_>, failures: &[FailureClass]
             *sets.entry(set).or_default() += 1;
         }
     }
-    let mut signatures: IndexMap<Vec<&str>, Vec<(&Vec<u32>, usize)>> = IndexMap::new();
+    // To remove an attribute is another thing than to give it another value.
+    let removes = |number: u32| matches!(edits.0[number as usize].value(), Some((Literal::Undefined, _)));
+    let mut signatures: IndexMap<Signature<'_>, Vec<(&Vec<u32>, usize)>> = IndexMap::new();
     for (set, count) in &sets {
-        let places = set.iter().map(|number| edits.place(*number)).collect();
+        let places = set.iter().map(|number| (edits.place(*number), removes(*number))).collect();
         signatures.entry(places).or_default().push((set, *count));
     }
     signatures.sort_by(|one, _, other, _| one.len().cmp(&other.len()));

@@ -10,13 +10,14 @@ use crate::explain::clauses::{AdCondition, others, own, truth_of};
 use crate::explain::correction;
 use crate::explain::job_view::JobView;
 use crate::explain::repair::count::CountedLimit;
-use crate::explain::repair::edit::{Bound, Edit, bound, comparison, unnegated};
+use crate::explain::repair::edit::{Bound, Edit, bound, comparison, presence};
 use crate::explain::repair::inversion::{Constraint, Inversion};
 use crate::explain::repair::membership::Membership;
 use crate::explain::repair::suggestion::Changed;
 use classmate::internal::eval::conditions::Connective;
 use classmate::internal::program::Side;
 use classmate::internal::program::atom::MentionsCache;
+use classmate::internal::program::column::Entry;
 use classmate::internal::program::partition::Partition;
 use classmate::internal::program::view::{RowValues, TableView};
 use classmate::internal::syntax::expr::{Node, NodeId, Tree, base_of};
@@ -194,8 +195,10 @@ fn in_list(part: &Part<'_>, asked: impl Fn(NodeId) -> Option<Name>, holder: Opti
     }
     if let Some(name) = asked(list) {
         let old = job.get(name);
+        let is_known = |element: &[u8]| is_value(part, item, element);
         repairs.by_values(part, &[item], |values| {
-            let longer = question.longer(old.as_ref(), values[0])?;
+            let corrected = question.corrected(old.as_ref(), values[0], &is_known);
+            let longer = corrected.or_else(|| question.longer(old.as_ref(), values[0]))?;
             Some(match longer.as_literal() {
                 Some(literal) => Edit::value_of(name, Bound::Exactly, literal.clone()),
                 None => Edit::attribute(name, longer),
@@ -218,11 +221,15 @@ fn in_list(part: &Part<'_>, asked: impl Fn(NodeId) -> Option<Name>, holder: Opti
     }
 }
 
-/// The part that a condition requires to be defined (true) or undefined: `isUndefined(x)`, `x is undefined`, and their negations.
-fn presence(tree: &Tree, id: NodeId) -> Option<(NodeId, bool)> {
-    let (at, is_negated) = unnegated(tree, id);
-    let test = tree.defined_test(at)?;
-    Some((tree.bare(test.of), test.negated == is_negated))
+/// Tests if some ad of the table has a text as the attribute that a node is; true if that is not known.
+fn is_value(part: &Part<'_>, item: NodeId, text: &[u8]) -> bool {
+    let column = part.expr.tree().reference(item).and_then(|found| part.slots.table.column(found.name.key()));
+    let is_it = |entry: &Entry| match entry {
+        Entry::Constant(value) => value.as_bytes().is_some_and(|value| value.eq_ignore_ascii_case(text)),
+        Entry::Absent => false,
+        Entry::Tree(_) => true,
+    };
+    column.is_none_or(|column| column.entries.iter().any(is_it))
 }
 
 /// Tests if some condition of slots compares an attribute of the job with a string, or looks for it in a list of strings.
@@ -575,6 +582,10 @@ fn of_part(view: &JobView<'_>, block: TableView<'_>, expr: &Expr, turn: usize, r
         repairs.compared(&part, handle, present(block.other, *name).as_ref(), |(bound, value)| {
             Edit::value_of(*name, bound, value)
         });
+        // What is not there is nothing else.
+        if handle.op == BinaryOp::Isnt && handle.inversion.is_straight() && block.other.contains(*name) {
+            repairs.otherwise(Edit::value_of(*name, Bound::Exactly, Literal::Undefined));
+        }
     }
     handles.len()
 }

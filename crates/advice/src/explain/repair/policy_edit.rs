@@ -97,8 +97,9 @@ impl<'c> RejectingSlots<'c> {
                 continue;
             }
             let same = rewritten(view, other, &same_there).filter(|same| is_same(&same.suggestion, &found.suggestion));
-            found.suggestion.won += same.map_or(0, |same| same.suggestion.won);
+            found.suggestion.won_slots.extend(same.into_iter().flat_map(|same| same.suggestion.won_slots));
         }
+        found.suggestion.won = found.suggestion.won_slots.len();
         found.suggestion.slots = found.suggestion.won;
         Some(found)
     }
@@ -244,23 +245,21 @@ fn rewritten(view: &JobView<'_>, failure: &FailureClass, all: &[ConditionEdit<'_
         slot
     };
     let matches = |at: usize| symmetric(view.job, &with(at), &view.pool.settings);
-    let (mut won, mut first) = (0, None::<usize>);
+    let mut won_slots: Vec<u32> = Vec::new();
     for at in &failure.classes {
         let class = &view.classes.all[*at];
+        let mut own = view.classes.ads_of(&[*at]);
         if view.table.is_foreseen() && is_apart(view, failure, all, class.first) {
             // All conditions are what they are for the first one, but those that are replaced.
-            if matches(class.first) {
-                won += class.size;
-                first = first.into_iter().chain([class.first]).min();
+            if !matches(class.first) {
+                own.clear();
             }
-            continue;
+        } else {
+            own.retain(|slot| matches(*slot as usize));
         }
-        let own = view.classes.ads_of(&[*at]).into_iter().map(|slot| slot as usize);
-        let own: Vec<usize> = own.filter(|slot| matches(*slot)).collect();
-        won += own.len();
-        first = first.into_iter().chain(own.first().copied()).min();
+        won_slots.extend(own);
     }
-    let first = first?;
+    let first = *won_slots.iter().min()? as usize;
     let slot = &view.pool.slots[first].ad;
     let change = |one: &ConditionEdit<'_>| {
         let (attribute, before) = match one.attribute(slot) {
@@ -278,8 +277,8 @@ fn rewritten(view: &JobView<'_>, failure: &FailureClass, all: &[ConditionEdit<'_
         }
     }
     let example = view.pool.of_slots[first].name.clone();
-    let suggestion =
-        Suggestion { changes, slots: won, won, lost: 0, unclaimed: 0, helps: true, won_slots: Vec::new(), example };
+    let won = won_slots.len();
+    let suggestion = Suggestion { changes, slots: won, won, lost: 0, unclaimed: 0, helps: true, won_slots, example };
     Some(TestedChange { suggestion, weight: all.len(), after: with(first), is_step: false })
 }
 

@@ -46,12 +46,11 @@ pub struct Suggestion {
     pub won: usize,
     /// Slots that match now and not then; never more than are won.
     pub lost: usize,
-    /// Slots of those that are won and that are unclaimed after the cycle; 0 if no cycle was run, or if the policy of slots
-    /// changes.
+    /// Slots of those that are won and that are unclaimed after the cycle; 0 if no cycle was run.
     pub unclaimed: usize,
     /// True if the change can help: false if something else keeps the job idle, whatever slots match, or if it gets a slot.
     pub helps: bool,
-    /// The slots that are won, by their places in the pool; none if the policy of slots changes.
+    /// The slots that are won, by their places in the pool.
     #[serde(skip)]
     pub(crate) won_slots: Vec<u32>,
     /// One that matches then and does not now.
