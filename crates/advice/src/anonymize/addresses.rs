@@ -51,7 +51,8 @@ pub(super) fn decoded(text: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-/// An IPv6 address at the beginning of a text, as in `[fe80::1]`, `[fe80--1]` and `fe80::1`, and the length with brackets.
+/// An IPv6 address at the beginning of a text, as in `[fe80::1]`, `[fe80--1]` and `fe80::1`, and where it ends,
+/// before a closing bracket.
 pub(super) fn address_6(text: &[u8]) -> Option<(Ipv6Addr, usize)> {
     /// The longest spelling.
     const MAX: usize = 45;
@@ -69,11 +70,7 @@ pub(super) fn address_6(text: &[u8]) -> Option<(Ipv6Addr, usize)> {
             }
             b'.' if bracket => spelled.push('.'),
             _ if byte.is_ascii_hexdigit() => spelled.push(char::from(byte)),
-            b']' if bracket => {
-                at += length;
-                break;
-            }
-            _ if bracket || is_alphanumeric(byte) => return None,
+            _ if is_alphanumeric(byte) => return None,
             _ => break,
         }
         at += length;
@@ -96,7 +93,8 @@ pub(super) enum AddressPart {
 /// The address at the beginning of a text, or what comes before the next place at which one can begin; `start`: no letter or digit
 /// comes before.
 pub(super) fn address_part(text: &[u8], start: bool) -> (AddressPart, usize) {
-    if (start || text.starts_with(b"["))
+    let is_open = text.starts_with(b"[") || matches!(encoded(text), Some((b'[', _)));
+    if (start || is_open)
         && let Some((address, length)) = address_6(text)
     {
         return (AddressPart::Address6(address), length);

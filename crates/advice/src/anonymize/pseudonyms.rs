@@ -361,29 +361,21 @@ impl Pseudonyms {
             if let Some(number) = number {
                 let written = match found {
                     AddressPart::Address6(_) => {
-                        let mark = if decoded(&rest[..length]).contains(&b':') { "::" } else { "--" };
-                        let close = encoded(&rest[length.saturating_sub(3)..length]).map_or(1, |(_, length)| length);
-                        match decoded(&rest[..length]).first() {
-                            // The brackets as they were.
-                            Some(b'[') => {
-                                let open = encoded(rest).map_or(1, |(_, length)| length);
-                                [
-                                    &rest[..open],
-                                    format!("fd00{mark}{number:x}").as_bytes(),
-                                    &rest[length - close..length],
-                                ]
-                                .concat()
-                            }
-                            _ => format!("fd00{mark}{number:x}").into_bytes(),
+                        let spelled = decoded(&rest[..length]);
+                        if spelled.starts_with(b"[") {
+                            // The bracket as it was.
+                            out.extend_from_slice(&rest[..encoded(rest).map_or(1, |(_, length)| length)]);
                         }
+                        let mark = if spelled.contains(&b':') { "::" } else { "--" };
+                        format!("fd00{mark}{number:x}")
                     }
                     _ => {
                         let [_, b, c, d] = number.to_be_bytes();
                         let mark = if rest[..length].contains(&b'-') { '-' } else { '.' };
-                        format!("10{mark}{b}{mark}{c}{mark}{d}").into_bytes()
+                        format!("10{mark}{b}{mark}{c}{mark}{d}")
                     }
                 };
-                out.extend_from_slice(&written);
+                out.extend_from_slice(written.as_bytes());
                 at += length;
                 start = false;
                 continue;
@@ -473,6 +465,10 @@ mod tests {
         );
         assert_eq!(replaced(&pseudonyms, "C7-192-168-171-97 fe80::7"), "HOSTA7-10-0-0-3 fd00::2");
         assert_eq!(replaced(&pseudonyms, "%253d128.105.82.148 a::b"), "%253d10.0.0.2 a::b");
+        assert_eq!(
+            replaced(&pseudonyms, "x%255bfe80%253a%253a7%255d [fe80::7, [fe80--7"),
+            "x%255bfd00::2%255d [fd00::2, [fd00--2"
+        );
     }
 
     #[test]
