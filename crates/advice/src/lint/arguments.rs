@@ -36,6 +36,41 @@ const VERSIONS: [&[u8]; 8] = [
     b"versioninrange",
 ];
 
+/// Functions of strings of items, lower case, with the places of these strings.
+const OF_STRINGS: [(&[u8], &[usize]); 10] = [
+    (b"stringlistmember", &[1]),
+    (b"stringlistimember", &[1]),
+    (b"stringlistsize", &[0]),
+    (b"stringlistsum", &[0]),
+    (b"stringlistavg", &[0]),
+    (b"stringlistmin", &[0]),
+    (b"stringlistmax", &[0]),
+    (b"stringlistregexpmember", &[1]),
+    (b"stringlist_regexpmember", &[1]),
+    (b"stringlistsintersect", &[0, 1]),
+];
+
+/// Attributes of partitionable slots, lower case, that are lists: of their resources (`ResAttributes.cpp`), and of the values of their
+/// dynamic slots (`Resource.cpp`).
+const LISTS: [&[u8]; 12] = [
+    b"availablegpus",
+    b"childaccountinggroup",
+    b"childactivity",
+    b"childcpus",
+    b"childcurrentrank",
+    b"childdisk",
+    b"childgpus",
+    b"childmemory",
+    b"childname",
+    b"childremoteowner",
+    b"childremoteuser",
+    b"childstate",
+];
+
+fn is_list(name: Name) -> bool {
+    LISTS.contains(&name.folded())
+}
+
 /// Letters of options of patterns.
 const OPTIONS: &[u8] = b"ifmsxgFIMSXG";
 
@@ -90,6 +125,21 @@ impl Call<'_> {
             let shown = self.shown(at);
             let message = format!("`{shown}` is a whole banner, `$CondorVersion: 25.14.1 …`, not a version");
             return Some((self.arguments[at], message, format!("write `split({shown})[1]`")));
+        }
+        if let Some((_, places)) = OF_STRINGS.iter().find(|(name, _)| *name == self.name)
+            && let Some(at) = places.iter().find(|at| self.attribute(**at).is_some_and(is_list))
+        {
+            let shown = self.shown(*at);
+            let message = format!("`{shown}` is a list, and the function takes a string of items: it is ERROR");
+            let help = match self.name {
+                b"stringlistmember" | b"stringlistimember" => format!("write `member({}, {shown})`", self.shown(0)),
+                b"stringlistsize" => format!("write `size({shown})`"),
+                b"stringlistsum" | b"stringlistavg" | b"stringlistmin" | b"stringlistmax" => {
+                    format!("write `{}({shown})`", String::from_utf8_lossy(&self.name[b"stringlist".len()..]))
+                }
+                _ => format!("write `join(\",\", {shown})`"),
+            };
+            return Some((self.arguments[*at], message, help));
         }
         if self.is(&[b"stringlistmember", b"stringlistimember"]) {
             return self.string_list();
@@ -191,8 +241,17 @@ impl Call<'_> {
             let help = format!("the item comes first: `{function}({}, {})`", self.shown(1), self.shown(0));
             return Some((self.arguments[0], message, help));
         }
-        if let Some(items) = self.text(1).filter(|items| items.contains([';', '|']) && !items.contains([',', ' '])) {
-            let message = format!("`{items}` is one item: commas and blanks separate");
+        if let Some(items) = self.text(1).filter(|items| items.contains([';', '|']) && !items.contains(',')) {
+            let apart = items.contains(' ');
+            // A blank that is not beside such a sign separates as it is meant to.
+            if apart && !["; ", "| "].iter().any(|sign| items.contains(sign)) {
+                return None;
+            }
+            let message = if apart {
+                format!("`;` and `|` in `{items}` are a part of the items: commas and blanks separate")
+            } else {
+                format!("`{items}` is one item: commas and blanks separate")
+            };
             let help = format!("write `\"{}\"`", items.replace([';', '|'], ","));
             return Some((second, message, help));
         }

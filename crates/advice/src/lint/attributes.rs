@@ -178,7 +178,9 @@ fn more_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Names that are often written for an attribute, lower case.
-const FOR_ATTRIBUTES: [(&[u8], &str); 41] = [
+const FOR_ATTRIBUTES: [(&[u8], &str); 43] = [
+    (b"os", "OpSys"),
+    (b"dayofweek", "ClockDay"),
     (b"acctgrp", "AcctGroup"),
     (b"kflop", "KFlops"),
     (b"mip", "Mips"),

@@ -183,6 +183,12 @@ pub(super) fn other_form(name: &str, text: &str) -> Option<(String, String)> {
             let message = format!("`OpSysName` has no release, and `{text}` has one");
             (plain.len() < text.len()).then(|| (message, format!("write `\"{plain}\"`, and compare `OpSysMajorVer`")))
         }
+        "MyAddress" | "NegotiatorIpAddr" | "ScheddIpAddr" | "StartdIpAddr"
+            if text.contains(['.', ':']) && !text.starts_with('<') =>
+        {
+            let message = format!("`{name}` is an address with a port, `<10.0.0.1:9618?…>`, and never `{text}`");
+            Some((message, format!("compare `Machine`, or write `regexp(\"^<{text}[:?]\", {name})`")))
+        }
         "Microarch" => {
             let rest = text.get(..6).filter(|start| start.eq_ignore_ascii_case("x86_64") || *start == "x86-64");
             let level = text.bytes().last().filter(u8::is_ascii_digit)?;

@@ -12,7 +12,7 @@ use classmate::internal::analysis::evaluate::{Analysis, OPEN, unknown};
 use classmate::internal::syntax::expr::{Node, NodeId, Tree};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
-use classmate::internal::syntax::view::{RefScope, Reference, View};
+use classmate::internal::syntax::view::{Reference, View};
 use classmate::{Diagnostic, Expr, Span, Value};
 use classmate_config::internal::config::check::unit_of_days;
 
@@ -81,8 +81,7 @@ impl Finder<'_> {
 
     /// The facts that are known about a reference, unless the ad that the expression is in defines it by itself.
     fn known(&self, reference: Reference) -> Option<&'static Fact> {
-        let ours = reference.scope != RefScope::Target && (self.context.defined)(reference.name);
-        fact(reference.name.folded()).filter(|_| !ours)
+        fact(reference.name.folded()).filter(|_| !self.context.has_its_own(reference))
     }
 
     fn measured(&self, id: NodeId) -> Option<Measured> {

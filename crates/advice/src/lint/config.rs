@@ -214,6 +214,12 @@ impl<'c> Linter<'c> {
         self.advertised.get(&upper).is_some_and(|role| role.looks_at_jobs) || self.copied.contains(&upper)
     }
 
+    /// Returns true if slots copy an attribute from a job, with its type and its values.
+    fn copies(&self, name: Name) -> bool {
+        let upper = name.folded().to_ascii_uppercase();
+        self.copied.contains(&upper) && !self.advertised.contains_key(&upper) && !unknowns::is_fact(name)
+    }
+
     /// Returns true if some ad may have an attribute that a value refers to.
     fn may_exist(&self, word: Name) -> bool {
         let upper = word.folded().to_ascii_uppercase();

@@ -20,7 +20,8 @@ const HOOK: &str = "_HOOK_";
 pub(super) fn check(config: &Config) -> Found {
     let point = ExecutionPoint { config };
     let found = [point.hibernation(), point.memory_limit(), point.images(), point.accounts(), point.benchmarks()];
-    found.into_iter().flatten().chain(point.hooks()).collect()
+    let found = found.into_iter().chain([point.niceness()]);
+    found.flatten().chain(point.hooks()).collect()
 }
 
 struct ExecutionPoint<'c> {
@@ -76,6 +77,17 @@ impl<'c> ExecutionPoint<'c> {
         let (found, subject) = problem(&interval, message, help);
         let Some(other) = one.place else { return Some((found, subject)) };
         Some((second_place::beside(self.config, found, (other, one.name.len()), "it is set here"), subject))
+    }
+
+    /// A priority for jobs that the starter replaces with the nearest one that there is (`os_proc.cpp`).
+    fn niceness(&self) -> Option<(Diagnostic, String)> {
+        const MOST: i64 = 19;
+        let (one, text) = self.set("JOB_RENICE_INCREMENT")?;
+        let number = text.trim().parse::<i64>().ok().filter(|number| !(0..=MOST).contains(number))?;
+        let taken = number.clamp(0, MOST);
+        let message = format!("`JOB_RENICE_INCREMENT` is {number}: the starter takes {taken}");
+        let (found, subject) = problem(&one, message, format!("write a number from 0 to {MOST}, such as {taken}"));
+        Some((found.code("bad-value"), subject))
     }
 
     /// The limit of a policy that is not chosen, or that has no limit.

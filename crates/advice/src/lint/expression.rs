@@ -22,7 +22,7 @@ use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
-use classmate::internal::syntax::view::View;
+use classmate::internal::syntax::view::{RefScope, Reference, View};
 use classmate::{ClassAd, Diagnostic, Expr, Name, ParseOptions, Span, SyntaxError};
 
 /// The purpose of an expression.
@@ -55,6 +55,8 @@ pub struct LintContext<'a> {
     pub role: Role,
     /// Returns true if the ad that contains it has an attribute.
     pub defined: &'a dyn Fn(Name) -> bool,
+    /// Returns true if the ad that contains it has an attribute of a job as the job has it.
+    pub copied: &'a dyn Fn(Name) -> bool,
     /// The ads that are looked at together with it.
     pub schema: Option<&'a AdSchema>,
     /// Returns true if a word is probably not an attribute of any ad; `None` if that is not known.
@@ -85,6 +87,7 @@ impl<'a> LintContext<'a> {
             prefix,
             role,
             defined,
+            copied: &|_| false,
             schema,
             unknown_word,
             made,
@@ -94,6 +97,11 @@ impl<'a> LintContext<'a> {
             beside,
             versions,
         }
+    }
+
+    /// Tests whether the ad that contains the expression has an attribute of its own, of which nothing is known, for a reference.
+    pub(super) fn has_its_own(&self, reference: Reference) -> bool {
+        reference.scope != RefScope::Target && (self.defined)(reference.name) && !(self.copied)(reference.name)
     }
 
     /// The text, to be compared in several versions.

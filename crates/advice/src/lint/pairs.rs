@@ -33,6 +33,7 @@ pub(super) fn check(config: &Config) -> lists::Found {
     pairs.one_place();
     pairs.flocking();
     pairs.available();
+    pairs.own_port();
     pairs.found
 }
 
@@ -187,7 +188,42 @@ impl Pairs<'_> {
             {
                 let message = format!("`{low}` {least} is more than `{high}` {most}");
                 self.conflict_of([&low, &high], message, "daemons ignore such a range, and take any port");
+            } else if let (Some(least), Some(most)) = (self.integer(&low), self.integer(&high))
+                && (1..1024).contains(&least)
+                && most >= 1024
+            {
+                let message = format!("the ports from `{low}` {least} to `{high}` {most} are below 1024 in part");
+                let help = "only root binds to ports below 1024: write a range that is above, or below, as a whole";
+                self.conflict_of([&low, &high], message, help);
             }
+        }
+    }
+
+    /// The port of a daemon for high availability that the list of all of them does not have: the daemon finds itself by it
+    /// (`StateMachine.cpp`, `AbstractReplicatorStateMachine.cpp`).
+    fn own_port(&mut self) {
+        for (arguments, list) in [("HAD_ARGS", "HAD_LIST"), ("REPLICATION_ARGS", "REPLICATION_LIST")] {
+            if self.set(arguments).is_none() || self.set(list).is_none() {
+                continue;
+            }
+            let (words, members) = (self.text(arguments), self.text(list));
+            if [&words, &members].into_iter().any(|text| unknowns::marked(text).is_some()) {
+                continue;
+            }
+            let words = shown(&words);
+            let words: Vec<&str> = words.split_whitespace().collect();
+            let own = words.windows(2).find(|pair| matches!(pair[0], "-p" | "-port")).map(|pair| pair[1]);
+            let Some(own) = own.and_then(|port| port.parse::<u16>().ok()) else { continue };
+            let port = |item: &Vec<u8>| {
+                let item = shown(item);
+                item.trim_matches(['<', '>']).rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok())
+            };
+            let ports: Option<Vec<u16>> = list_items(&members).iter().map(port).collect();
+            let Some(ports) = ports.filter(|ports| !ports.is_empty() && !ports.contains(&own)) else { continue };
+            let message = format!("`{arguments}` has the port {own}, and no member of `{list}` has it");
+            let help =
+                format!("write one port in both, such as {}: the daemon finds itself in the list by it", ports[0]);
+            self.conflict_of([arguments, list], message, &help);
         }
     }
 

@@ -12,7 +12,7 @@ use classmate::internal::plural::counted;
 use classmate::internal::syntax::expr::{NodeId, Tree};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
-use classmate::internal::syntax::view::{RefScope, View};
+use classmate::internal::syntax::view::View;
 use classmate::internal::value::Type;
 use classmate::{ClassAd, Diagnostic, Expr, Value};
 
@@ -123,7 +123,7 @@ pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagn
         let is_in = |other: State| inner.iter().any(|part| state(*part) == other);
         let mut now = match tree.view(id) {
             View::Reference(reference) => {
-                let ours = reference.scope != RefScope::Target && (context.defined)(reference.name);
+                let ours = context.has_its_own(reference);
                 let known = fact(reference.name.folded()).is_some_and(|fact| sample(fact, 0).is_some());
                 if known && !ours { State::Known } else { State::Open }
             }

@@ -169,11 +169,13 @@ impl Linter<'_> {
             _ => role.looks_at_jobs && self.slots_have(name),
         };
         let defined = |name: Name| unknowns::is_fact(name) || gets(name);
+        let copied = |name: Name| self.copies(name);
         let unknown_word = |word: Name| self.is_unknown_word(word);
         let beside = || self.beside(definition);
         let context = LintContext {
             beside: &beside,
             defined: &defined,
+            copied: &copied,
             schema: self.schema,
             unknown_word: Some(&unknown_word),
             made: &made,
