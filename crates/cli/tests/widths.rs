@@ -203,3 +203,45 @@ fn clauses_without_blanks_fit_a_terminal() {
     let lines = printed(&["lint", "-e", &format!("{expression}&&{expression}")], "80");
     assert_eq!(lines.iter().find(long), None, "{lines:#?}");
 }
+
+/// The names of the subcommands in a help, below a heading.
+fn listed(help: &[String]) -> Vec<String> {
+    let lines = help.iter().skip_while(|line| !line.starts_with("Usage:")).take_while(|line| *line != "Options:");
+    let name = |line: &String| {
+        line.strip_prefix("  ").filter(|rest| !rest.starts_with(' '))?.split(' ').next().map(str::to_owned)
+    };
+    lines.filter_map(name).collect()
+}
+
+#[test]
+fn help_fits_a_terminal_of_80_columns() {
+    let help = printed(&["--help"], "80");
+    let names = listed(&help);
+    assert!(names.len() > 30 && names.contains(&"verify".to_owned()), "{help:#?}");
+    for name in std::iter::once("").chain(names.iter().map(String::as_str)) {
+        for form in ["-h", "--help"] {
+            let arguments: Vec<&str> = [name, form].into_iter().filter(|word| !word.is_empty()).collect();
+            let wide: Vec<String> =
+                printed(&arguments, "80").into_iter().filter(|line| line.chars().count() > 80).collect();
+            assert!(wide.is_empty(), "{arguments:?}: {wide:#?}");
+        }
+    }
+}
+
+#[test]
+fn help_and_usage_errors_obey_the_variables_of_colors() {
+    let is_colored = |arguments: &[&str], variable: &str, value: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_classmate"));
+        command.args(arguments).env_remove("NO_COLOR").env_remove("FORCE_COLOR").env(variable, value);
+        let output = command.output().unwrap();
+        [output.stdout, output.stderr].concat().contains(&0x1b)
+    };
+    for arguments in [&["--help"][..], &["whatif", "--help"], &["negotiate", "-h"], &["negotiate", "--nonsense"]] {
+        assert!(is_colored(arguments, "FORCE_COLOR", "1"), "{arguments:?}");
+        assert!(!is_colored(arguments, "FORCE_COLOR", "0") && !is_colored(arguments, "TERM", "xterm"), "{arguments:?}");
+        let never = [arguments, &["--color", "never"]].concat();
+        assert!(!is_colored(&never, "FORCE_COLOR", "1"), "{arguments:?}");
+    }
+    // What a message repeats of the arguments stays harmless.
+    assert!(!is_colored(&["negotiate", "--\u{1b}[31m"], "FORCE_COLOR", "1"));
+}

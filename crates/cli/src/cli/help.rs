@@ -1,11 +1,14 @@
 //! Help: the subcommands in groups, and the options of a scheduling policy only where it is chosen.
 
 use std::ffi::OsString;
+use std::io::{IsTerminal, Write};
 
-use clap::Command;
+use clap::{Command, ValueEnum};
 
-use crate::cli::Failure;
 use crate::cli::output::messages_are_json;
+use crate::cli::{ColorChoice, Failure, complain, print, text_output};
+use crate::report::Color;
+use crate::report::escape::own;
 
 /// The subcommands by what they are for. Those that are in no group are listed last.
 const GROUPS: [(&str, &[&str]); 7] = [
@@ -85,8 +88,16 @@ fn listed(command: &Command) -> String {
 
 /// The failure of arguments that cannot be parsed; help and the version are printed, and end the process.
 pub(super) fn misused(error: &clap::Error) -> Failure {
-    if !error.use_stderr() || !messages_are_json() {
-        error.exit();
+    if !error.use_stderr() {
+        let text = rendered(error, std::io::stdout().is_terminal());
+        return match print(text_output(), |out| out.write_all(text.as_bytes())) {
+            Ok(()) => std::process::exit(error.exit_code()),
+            Err(failure) => failure,
+        };
+    }
+    if !messages_are_json() {
+        complain(rendered(error, std::io::stderr().is_terminal()).trim_end());
+        std::process::exit(error.exit_code());
     }
     let text = error.render().to_string();
     let mut paragraphs = text.split("\n\n").map(|one| one.trim_end().lines().map(str::trim).collect::<Vec<_>>());
@@ -98,4 +109,24 @@ pub(super) fn misused(error: &clap::Error) -> Failure {
     let tips: Vec<&str> = paragraphs.flatten().filter_map(|line| line.strip_prefix("tip: ")).collect();
     let failure = Failure::input(message);
     if tips.is_empty() { failure } else { failure.help(&tips.join("; ")) }
+}
+
+/// The text of an error or a help in the colors that are asked for, on a terminal or not.
+fn rendered(error: &clap::Error, terminal: bool) -> String {
+    let arguments: Vec<String> = std::env::args_os().map(|one| one.to_string_lossy().into_owned()).collect();
+    let text = error.render();
+    // What the text repeats of the arguments must not be taken for colors.
+    let is_plain = arguments.iter().any(|argument| argument.contains('\u{1b}'));
+    match color_of(&arguments).for_stream(terminal) {
+        Color::On if !is_plain => own(&text.ansi().to_string()),
+        _ => text.to_string(),
+    }
+}
+
+/// The value of `--color` in arguments that cannot be parsed.
+fn color_of(arguments: &[String]) -> ColorChoice {
+    let next = arguments.iter().zip(arguments.iter().skip(1)).filter(|(flag, _)| *flag == "--color");
+    let values =
+        next.map(|(_, value)| value.as_str()).chain(arguments.iter().filter_map(|one| one.strip_prefix("--color=")));
+    values.filter_map(|value| ColorChoice::from_str(value, false).ok()).last().unwrap_or(ColorChoice::Auto)
 }

@@ -129,9 +129,10 @@ impl ColorChoice {
         let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         // 0 and false turn colors off, on a terminal too.
         let forced = set("FORCE_COLOR").map(|value| value != "0" && !value.eq_ignore_ascii_case("false"));
+        let is_dumb = set("TERM").is_some_and(|terminal| terminal == "dumb");
         match self {
             ColorChoice::Always => Color::On,
-            ColorChoice::Auto if set("NO_COLOR").is_none() && forced.unwrap_or(terminal) => Color::On,
+            ColorChoice::Auto if set("NO_COLOR").is_none() && forced.unwrap_or(terminal && !is_dumb) => Color::On,
             _ => Color::Off,
         }
     }
