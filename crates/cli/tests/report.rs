@@ -55,6 +55,25 @@ fn count(found: &[String], name: &str) -> usize {
 }
 
 #[test]
+fn the_text_has_the_numbers_of_the_page() {
+    let numbers = json(&["report", "examples/groups"]);
+    let text = classmate(&["report", "examples/groups", "--format", "text"]);
+    assert_eq!(text, classmate(&["report", "examples/groups", "--format", "table"]));
+    let heading = format!("{} idle jobs in the queue, {} of which got a slot.", numbers["idle"], numbers["matched"]);
+    assert_eq!(text.lines().next(), Some(heading.as_str()));
+    // Each row once, with its number of jobs, in the order of the page.
+    for (list, name, number) in [("submitters", "submitter", "matched"), ("groups", "name", "requested")] {
+        let rows = numbers[list].as_array().unwrap();
+        assert!(!rows.is_empty(), "{list}");
+        for row in rows {
+            let (name, number) = (row[name].as_str().unwrap(), row[number].as_f64().unwrap().to_string());
+            let found = |line: &&str| line.contains(name) && line.split("  ").any(|cell| cell.trim() == number);
+            assert!(text.lines().any(|line| found(&line)), "{list}: {name} {number}\n{text}");
+        }
+    }
+}
+
+#[test]
 fn the_page_tells_groups_submitters_spins_slots_reasons_and_the_audit() {
     let page = report("examples/groups");
     let found = elements(&page);

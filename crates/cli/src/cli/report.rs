@@ -11,10 +11,12 @@ use crate::cli::pool::PoolFiles;
 use crate::cli::provenance::{Made, provenance};
 use crate::cli::{Failure, Form, Reply, Streams, leaked, print, print_result, raw_output, words};
 use crate::report::cycle::page;
+use crate::report::cycle_text;
 use classmate_advice::internal::autoclusters::audit;
 use classmate_advice::internal::explain::cycle::reasons::{ran, survey};
 use classmate_advice::internal::explain::cycle::record::OutcomeRecord;
 use classmate_advice::internal::picture::picture;
+use classmate_advice::internal::whatif::kind::kinds;
 use classmate_pool::Snapshot;
 
 /// Write an HTML report about a negotiation cycle.
@@ -48,8 +50,9 @@ pub(super) struct ReportArguments {
     policy: PolicyArguments,
 }
 
-const FORMS: [(&str, &str, Form); 4] = [
+const FORMS: [(&str, &str, Form); 5] = [
     ("html", "HTML page", Form::Html),
+    ("text", "Tables with the numbers of the page [alias: table]", Form::Text),
     ("json", "One JSON object with the numbers of the page", Form::Json),
     ("jsonl", "One JSON object per machine", Form::JsonLines),
     ("csv", "One line per machine, after a line of headings", Form::Csv),
@@ -69,7 +72,8 @@ pub(super) fn run(arguments: &ReportArguments, streams: Streams) -> Result<(), F
     if arguments.format != Form::Html {
         let result = Made { provenance: made, result: &picture };
         let answer = Reply { schema: "report/1", result: &result, rows: &picture.machines };
-        return print_result(arguments.format, &answer, |_| Ok(()));
+        let text = |out: &mut _| cycle_text::write(out, &picture, &kinds(snapshot, outcome), streams.out);
+        return print_result(arguments.format, &answer, text);
     }
     let name = directory.map_or_else(|| "pool".to_owned(), shown);
     let asked = directory.map_or_else(|| "--pool HOST".to_owned(), |path| path.display().to_string());

@@ -7,6 +7,7 @@ pub mod autoclusters;
 pub mod change;
 pub mod config;
 pub mod cycle;
+pub mod cycle_text;
 pub mod diff;
 pub mod escape;
 pub mod explain;
