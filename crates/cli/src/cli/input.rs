@@ -178,12 +178,14 @@ pub(super) fn hide_progress() {
     IS_QUIET.store(true, Ordering::Relaxed);
 }
 
-/// True if progress is shown: standard error is a terminal.
+/// True if progress is shown: standard error is a terminal on which escape sequences are wanted, which draw it.
 fn shows_progress() -> bool {
-    !IS_QUIET.load(Ordering::Relaxed) && std::io::stderr().is_terminal()
+    let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+        || std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
+    !IS_QUIET.load(Ordering::Relaxed) && !is_plain && std::io::stderr().is_terminal()
 }
 
-/// Progress up to a count, in the form of a template; hidden unless standard error is a terminal.
+/// Progress up to a count, in the form of a template; hidden where none is shown.
 fn progress(count: Option<u64>, template: &str) -> ProgressBar {
     if !shows_progress() {
         return ProgressBar::hidden();
