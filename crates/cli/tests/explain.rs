@@ -1419,20 +1419,20 @@ fn a_comparison_of_both_sides_is_one_cause_where_slots_accept_jobs_without_the_r
 }
 
 #[test]
-fn a_condition_that_concerns_twice_as_many_slots_is_the_first_cause() {
+fn a_condition_that_concerns_more_than_twice_as_many_slots_is_the_first_cause() {
     let slot = |memory: i64, start: &str| {
         format!(
             "[Name = \"s{memory}\"; MyType = \"Machine\"; Memory = {memory}; Requirements = START; START = {start}]"
         )
     };
-    let small: Vec<String> = (1..=4).map(|at| slot(at, "true")).collect();
+    let small: Vec<String> = (1..=5).map(|at| slot(at, "true")).collect();
     let large: Vec<String> = (0..3).map(|at| slot(100 + at, "TARGET.IsShort is true")).collect();
     let first = |large: &[String]| {
         let slots: Vec<&str> = small.iter().chain(large).map(String::as_str).collect();
         causes("[RequestMemory = 50; Requirements = TARGET.Memory >= RequestMemory]", &slots).remove(0)
     };
-    assert!(first(&large[..2]).starts_with("4 of 6 slots do not satisfy `TARGET.Memory"), "{}", first(&large[..2]));
-    assert!(first(&large).starts_with("3 of 7 slots reject the job"), "{}", first(&large));
+    assert!(first(&large[..2]).starts_with("5 of 7 slots do not satisfy `TARGET.Memory"), "{}", first(&large[..2]));
+    assert!(first(&large).starts_with("3 of 8 slots reject the job"), "{}", first(&large));
 }
 
 #[test]

@@ -313,8 +313,8 @@ fn of_obstacles(view: &JobView<'_>) -> (Vec<Cause>, usize) {
     let weights = obstacles.weights();
     let is_accepted = view.classes.all.iter().any(SlotClass::is_accepted);
     let left: Vec<bool> = view.classes.all.iter().map(|class| is_left_to_the_job(view, class)).collect();
-    // What the slots that the job accepts require of it comes first, unless these are few or another condition concerns twice
-    // as many, then what keeps most slots away.
+    // What the slots that the job accepts require of it comes first, unless these are few or another condition concerns more
+    // than twice as many, then what keeps most slots away.
     let most = weights.iter().max().copied().unwrap_or(0);
     let concerned = |obstacle: &Obstacle<'_>| {
         obstacle.values().map(|failing| view.classes.size(&failing.classes)).max().unwrap_or(0)
@@ -322,7 +322,7 @@ fn of_obstacles(view: &JobView<'_>) -> (Vec<Cause>, usize) {
     let most_concerned = obstacles.all.iter().map(concerned).max().unwrap_or(0);
     let rank = |(obstacle, weight): (&Obstacle<'_>, &usize)| {
         let mut classes = obstacle.values().flat_map(|failing| &failing.classes);
-        let is_many = weight * FEW_OF >= most && concerned(obstacle) * 2 > most_concerned;
+        let is_many = weight * FEW_OF >= most && concerned(obstacle) * 2 >= most_concerned;
         let is_first = is_many && classes.any(|class| left[*class]);
         (!is_first, std::cmp::Reverse(*weight))
     };

@@ -44,7 +44,7 @@ const MAX_STEPS: usize = 6;
 const MAX_OTHERS: usize = 3;
 
 /// The largest quota that is tried, as a multiple of the pool.
-const SCALED_DOWN: i64 = 4;
+const MOST_POOLS: i64 = 4;
 
 /// The settings after which a job gets a slot, if its first cause is a limit. The snapshot must have its slots.
 pub fn settings(
@@ -231,7 +231,7 @@ impl SettingTrials<'_> {
             (fixed, _) => {
                 let value = whole(fixed.as_ref().map_or(0.0, |fixed| fixed.value));
                 // Quotas of more than the pool are scaled down with those of the other groups.
-                let most = whole(self.before.statistics.pool_weight.ceil()).saturating_mul(SCALED_DOWN);
+                let most = whole(self.before.statistics.pool_weight.ceil()).saturating_mul(MOST_POOLS);
                 let change = |value: i64| vec![SettingChange::Line(format!("GROUP_QUOTA_{name}"), value.to_string())];
                 self.smallest([value, most], &[value + 1, value + whole(needed.ceil())], change)
             }

@@ -120,8 +120,16 @@ pub struct Slot {
     pub protocols: Protocols,
     /// `WantAdRevaluate`: after a match the slot stays, at the end of the list.
     pub stays: bool,
-    /// True if its rank of any job is high enough for the access point: a constant `Rank` is not below its `CurrentRank`.
-    ranks_any_job: bool,
+    rank: RankTest,
+}
+
+/// The test of the access point that the slot ranks a job at least as high as the one it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RankTest {
+    /// Any job passes: a constant `Rank` is not below `CurrentRank`.
+    Passed,
+    /// The rank of the job decides.
+    ByJob,
 }
 
 /// Number of attributes for which room is reserved: the number of matches, and one that the configuration adds. Most
@@ -163,7 +171,10 @@ impl Slot {
         let consumption = Consumption::of(&ad, settings);
         let constant_rank = ad.constant(*RANK).filter(|_| consumption.is_none());
         Some(Self {
-            ranks_any_job: constant_rank.is_some_and(|rank| is_enough(Some(rank), facts.number(*CURRENT_RANK))),
+            rank: match constant_rank {
+                Some(rank) if is_enough(Some(&rank), facts.number(*CURRENT_RANK)) => RankTest::Passed,
+                _ => RankTest::ByJob,
+            },
             state,
             suspended,
             weight: weight(facts, weighing.weighted),
@@ -223,11 +234,12 @@ impl Slot {
     }
 
     fn rank_is_enough(&self, job: &ClassAd, settings: &EvalOptions) -> bool {
-        if self.ranks_any_job {
+        if self.rank == RankTest::Passed {
             return true;
         }
         let current = AdReader::of(&self.ad, settings).number(*CURRENT_RANK);
-        current.is_none() || is_enough(Scope::new(&self.ad, settings).with_target(job).eval_attr(*RANK).ok(), current)
+        current.is_none()
+            || is_enough(Scope::new(&self.ad, settings).with_target(job).eval_attr(*RANK).ok().as_ref(), current)
     }
 
     /// The concurrency limits of a job in a slot with this ad: its own, or those that the slot holds already if the job has none,
@@ -277,8 +289,8 @@ impl Slot {
 }
 
 /// Returns whether the rank of a job is at least that of the job that runs; what is not a number is not compared.
-fn is_enough(rank: Option<Value>, current: Option<f64>) -> bool {
-    rank.and_then(|rank| rank.as_number()).zip(current).is_none_or(|(rank, current)| rank >= current)
+fn is_enough(rank: Option<&Value>, current: Option<f64>) -> bool {
+    rank.and_then(Value::as_number).zip(current).is_none_or(|(rank, current)| rank >= current)
 }
 
 /// Returns whether an ad counts as a slot ad: its `MyType` is `Machine` or `Slot`, or is not a constant string.
