@@ -128,5 +128,5 @@ fn color_of(arguments: &[String]) -> ColorChoice {
     let next = arguments.iter().zip(arguments.iter().skip(1)).filter(|(flag, _)| *flag == "--color");
     let values =
         next.map(|(_, value)| value.as_str()).chain(arguments.iter().filter_map(|one| one.strip_prefix("--color=")));
-    values.filter_map(|value| ColorChoice::from_str(value, false).ok()).last().unwrap_or(ColorChoice::Auto)
+    values.filter_map(|value| ColorChoice::from_str(value, false).ok()).next_back().unwrap_or(ColorChoice::Auto)
 }
