@@ -246,3 +246,21 @@ fn help_and_usage_errors_obey_the_variables_of_colors() {
     // What a message repeats of the arguments stays harmless.
     assert!(!is_colored(&["negotiate", "--\u{1b}[31m"], "FORCE_COLOR", "1"));
 }
+
+/// What is written to standard error of a terminal while a simulation runs.
+fn progress(variable: &str, value: &str) -> String {
+    let mut command = Command::new("sh");
+    command.args(["-c", "exec \"$0\" \"$@\" >/dev/null", env!("CARGO_BIN_EXE_classmate")]);
+    // With 128 slots, it would be over before anything is drawn.
+    command.args(["simulate", "--workload", "examples/simulate/trace.swf"]);
+    command.env_remove("NO_COLOR").env("TERM", "xterm").env(variable, value);
+    command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    spawn_command(command, Some(PATIENCE)).unwrap().exp_eof().unwrap()
+}
+
+#[test]
+fn progress_is_drawn_only_where_escape_sequences_are_wanted() {
+    assert!(progress("TERM", "xterm").contains('\u{1b}'));
+    assert!(!progress("TERM", "dumb").contains('\u{1b}'));
+    assert!(!progress("NO_COLOR", "1").contains('\u{1b}'));
+}

@@ -16,7 +16,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::cli::failure::{Message, MessageBody};
 use crate::cli::output::show_message;
 use crate::cli::submit::SubmitFile;
-use crate::cli::{Failure, language};
+use crate::cli::{Failure, has_no_color, is_dumb, language};
 use crate::report::escape;
 use crate::report::message_kinds::MessageKinds;
 use crate::report::{self, Color, counted, shortened};
@@ -180,9 +180,7 @@ pub(super) fn hide_progress() {
 
 /// True if progress is shown: standard error is a terminal on which escape sequences are wanted, which draw it.
 fn shows_progress() -> bool {
-    let is_plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
-        || std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
-    !IS_QUIET.load(Ordering::Relaxed) && !is_plain && std::io::stderr().is_terminal()
+    !IS_QUIET.load(Ordering::Relaxed) && std::io::stderr().is_terminal() && !has_no_color() && !is_dumb()
 }
 
 /// Progress up to a count, in the form of a template; hidden where none is shown.

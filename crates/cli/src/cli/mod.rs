@@ -126,16 +126,29 @@ enum ColorChoice {
 
 impl ColorChoice {
     fn for_stream(self, terminal: bool) -> Color {
-        let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         // 0 and false turn colors off, on a terminal too.
-        let forced = set("FORCE_COLOR").map(|value| value != "0" && !value.eq_ignore_ascii_case("false"));
-        let is_dumb = set("TERM").is_some_and(|terminal| terminal == "dumb");
+        let forced = variable("FORCE_COLOR").map(|value| value != "0" && !value.eq_ignore_ascii_case("false"));
         match self {
             ColorChoice::Always => Color::On,
-            ColorChoice::Auto if set("NO_COLOR").is_none() && forced.unwrap_or(terminal && !is_dumb) => Color::On,
+            ColorChoice::Auto if !has_no_color() && forced.unwrap_or(terminal && !is_dumb()) => Color::On,
             _ => Color::Off,
         }
     }
+}
+
+/// A variable of the environment that is not empty.
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// True if `NO_COLOR` is set.
+fn has_no_color() -> bool {
+    variable("NO_COLOR").is_some()
+}
+
+/// True if terminals are said to understand no escape sequences.
+fn is_dumb() -> bool {
+    variable("TERM").is_some_and(|terminal| terminal == "dumb")
 }
 
 #[derive(Subcommand, Debug)]
