@@ -19,9 +19,15 @@ const HOOK: &str = "_HOOK_";
 /// The findings about such variables.
 pub(super) fn check(config: &Config) -> Found {
     let point = ExecutionPoint { config };
-    let found = [point.hibernation(), point.memory_limit(), point.images(), point.accounts(), point.benchmarks()];
-    let found = found.into_iter().chain([point.niceness()]);
-    found.flatten().chain(point.hooks()).collect()
+    let found = [
+        point.hibernation(),
+        point.niceness(),
+        point.memory_limit(),
+        point.images(),
+        point.accounts(),
+        point.benchmarks(),
+    ];
+    found.into_iter().flatten().chain(point.hooks()).collect()
 }
 
 struct ExecutionPoint<'c> {

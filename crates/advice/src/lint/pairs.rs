@@ -183,15 +183,11 @@ impl Pairs<'_> {
                     self.conflict(one, message, &format!("set `{other}` too"));
                 }
             }
-            if let (Some(least), Some(most)) = (self.integer(&low), self.integer(&high))
-                && least > most
-            {
+            let (Some(least), Some(most)) = (self.integer(&low), self.integer(&high)) else { continue };
+            if least > most {
                 let message = format!("`{low}` {least} is more than `{high}` {most}");
                 self.conflict_of([&low, &high], message, "daemons ignore such a range, and take any port");
-            } else if let (Some(least), Some(most)) = (self.integer(&low), self.integer(&high))
-                && (1..1024).contains(&least)
-                && most >= 1024
-            {
+            } else if (1..1024).contains(&least) && most >= 1024 {
                 let message = format!("the ports from `{low}` {least} to `{high}` {most} are below 1024 in part");
                 let help = "only root binds to ports below 1024: write a range that is above, or below, as a whole";
                 self.conflict_of([&low, &high], message, help);

@@ -213,7 +213,7 @@ pub(crate) fn unnegated(tree: &Tree, id: NodeId) -> (NodeId, bool) {
 }
 
 /// The part that a condition requires to be defined (true) or undefined: `isUndefined(x)`, `x is undefined`, their negations, and
-/// what compares one of them with a truth value.
+/// comparisons of one of them with a truth value.
 pub(crate) fn presence(tree: &Tree, id: NodeId) -> Option<(NodeId, bool)> {
     let (mut at, mut is_negated) = unnegated(tree, id);
     if let Node::Binary(op, left, right) = *tree.node(at)

@@ -195,9 +195,8 @@ fn in_list(part: &Part<'_>, asked: impl Fn(NodeId) -> Option<Name>, holder: Opti
     }
     if let Some(name) = asked(list) {
         let old = job.get(name);
-        let is_known = |element: &[u8]| is_value(part, item, element);
         repairs.by_values(part, &[item], |values| {
-            let corrected = question.corrected(old.as_ref(), values[0], &is_known);
+            let corrected = question.corrected(old.as_ref(), values[0], &|element| is_value(part, item, element));
             let longer = corrected.or_else(|| question.longer(old.as_ref(), values[0]))?;
             Some(match longer.as_literal() {
                 Some(literal) => Edit::value_of(name, Bound::Exactly, literal.clone()),
