@@ -863,7 +863,7 @@ fn a_group_whose_slots_weigh_more_than_its_requests_is_limited_by_its_quota() {
     assert_eq!(
         found.causes[0].text,
         "group phys.cms has reached its quota: quota 10, limit 10, in use 8, requested 5; its slots weigh more than the 5 \
-         requested; the lightest unclaimed matching slot has weight 4"
+         requested and allocated; the lightest unclaimed matching slot has weight 4"
     );
     assert_eq!(found.causes[0].label, "group phys.cms has reached its quota");
     let outcome = classmate_pool::internal::negotiate::negotiate(&snapshot).unwrap();
@@ -871,7 +871,7 @@ fn a_group_whose_slots_weigh_more_than_its_requests_is_limited_by_its_quota() {
     let found = classmate_advice::internal::explain::cycle::group::trace(&outcome, division, "phys.cms").unwrap();
     assert_eq!(
         found.steps.last().unwrap(),
-        "after the cycle it uses 8 of its quota of 10, with 5 allocated: its slots weigh more than the 5 requested"
+        "after the cycle it uses 8 of its quota of 10, with 5 allocated: its slots weigh more than the 5 requested and allocated"
     );
 }
 

@@ -314,12 +314,14 @@ fn of_obstacles(view: &JobView<'_>) -> (Vec<Cause>, usize) {
     let is_accepted = view.classes.all.iter().any(SlotClass::is_accepted);
     let left: Vec<bool> = view.classes.all.iter().map(|class| is_left_to_the_job(view, class)).collect();
     // What the slots that the job accepts require of it comes first, unless these are few or another condition concerns more
-    // than twice as many, then what keeps most slots away.
-    let most = weights.iter().max().copied().unwrap_or(0);
+    // than twice as many, then what keeps most slots away. That the job wants few slots by name is no news to its owner.
+    let is_selection: Vec<bool> = obstacles.all.iter().map(|obstacle| is_selection(view, obstacle)).collect();
+    let unselected = || is_selection.iter().enumerate().filter(|(_, is_selection)| !**is_selection).map(|(at, _)| at);
+    let most = unselected().map(|at| weights[at]).max().unwrap_or(0);
     let concerned = |obstacle: &Obstacle<'_>| {
         obstacle.values().map(|failing| view.classes.size(&failing.classes)).max().unwrap_or(0)
     };
-    let most_concerned = obstacles.all.iter().map(concerned).max().unwrap_or(0);
+    let most_concerned = unselected().map(|at| concerned(&obstacles.all[at])).max().unwrap_or(0);
     let rank = |(obstacle, weight): (&Obstacle<'_>, &usize)| {
         let mut classes = obstacle.values().flat_map(|failing| &failing.classes);
         let is_many = weight * FEW_OF >= most && concerned(obstacle) * 2 >= most_concerned;
@@ -354,6 +356,29 @@ fn of_obstacles(view: &JobView<'_>) -> (Vec<Cause>, usize) {
     let others = obstacles.sets.iter().filter(|(set, _)| !is_named(set)).map(|(_, slots)| slots).sum();
     let causes = apart.into_iter().chain(found.into_iter().map(|(.., cause)| cause)).collect();
     (causes, others)
+}
+
+/// Tests if an obstacle is a choice of slots by the text of one attribute, such as `TARGET.GLIDEIN_Site == "x"`, that some slots
+/// satisfy. `Arch` and `OpSys` are no such attributes: `condor_submit` adds conditions on them.
+fn is_selection(view: &JobView<'_>, obstacle: &Obstacle<'_>) -> bool {
+    let (Some(Failing { condition: Some((conditions, at)), of_job: true, classes }), 1) =
+        (obstacle.values().next(), obstacle.len())
+    else {
+        return false;
+    };
+    let condition = &conditions.all[*at].expr;
+    let mut named: Vec<Name> = references(condition.tree(), condition.root()).iter().map(|one| one.name).collect();
+    named.dedup();
+    let &[name] = named.as_slice() else { return false };
+    let is_added = ["arch", "opsys"].iter().any(|added| name.display().eq_ignore_ascii_case(added));
+    let is_text = |at: &u32| {
+        let of_slot = Scope::new(&view.pool.slots[*at as usize].ad, &view.pool.settings).eval_attr(name);
+        matches!(of_slot, Ok(Value::Undefined | Value::Str(_)))
+    };
+    !is_added
+        && !view.job.contains(name)
+        && view.classes.size(classes) < view.pool.slots.len()
+        && view.classes.ads_of(classes).iter().all(is_text)
 }
 
 /// Tests if two conditions fail for the same slots because an attribute, the only one in one of them, is undefined or 0.

@@ -112,8 +112,8 @@ fn line_count(texts: &[String], width: Option<usize>) -> usize {
     memchr::memchr_iter(b'\n', &out).count()
 }
 
-/// Writes a status, causes and suggestions in at most twelve lines: the last causes are left out first, and counted, then the
-/// last suggestions.
+/// Writes a status, causes and suggestions in at most twelve lines: left out first are causes after the second, then suggestions
+/// after the first, and only then the second cause. Causes that are left out are counted.
 fn summary(out: &mut impl Screen, lines: SummaryLines, parts: &ShownParts, color: Color) -> io::Result<()> {
     let SummaryLines { status, causes, mut folded, mut suggestions, more } = lines;
     let mut shown = if parts.details { causes.len() } else { causes.len().min(MAX_SHOWN) };
@@ -128,12 +128,23 @@ fn summary(out: &mut impl Screen, lines: SummaryLines, parts: &ShownParts, color
         lines.extend(suggestions.iter().cloned());
         lines.extend((!parts.details).then(|| color.paint(Paint::Faint, &format!("more: {}", more.join(", ")))));
         let fits = parts.details || line_count(&lines, out.width()) <= MAX_LINES;
-        match (fits, shown > 1, suggestions.len() > 2) {
-            (false, true, _) => shown -= 1,
+        let is_last = match shown {
+            _ if fits => true,
+            3.. => {
+                shown -= 1;
+                false
+            }
             // The first is below a heading.
-            (false, false, true) => suggestions.truncate(suggestions.len() - 1),
-            (false, false, false) if folded.is_some() => folded = None,
-            _ => return lines.iter().try_for_each(|line| writeln!(out, "{line}")),
+            _ if suggestions.len() > 2 => suggestions.pop().is_none(),
+            _ if folded.is_some() => folded.take().is_none(),
+            2 => {
+                shown = 1;
+                false
+            }
+            _ => true,
+        };
+        if is_last {
+            return lines.iter().try_for_each(|line| writeln!(out, "{line}"));
         }
     }
 }

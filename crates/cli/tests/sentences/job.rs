@@ -573,6 +573,20 @@ impl JobCase<'_> {
             check(self.played.turns(own).iter().any(|(_, visit)| visit.passed.is_some()), "it was not passed over")?;
             return same("usage", parts[1], self.job.standing.usage + matched);
         }
+        if let Some(parts) = fit("{} of the {} matching slot went to {} submitter in this cycle, most to {} ({})", text)
+        {
+            same("matching slots", parts[1], usable.len() as f64)?;
+            let mut of: BTreeMap<String, usize> = BTreeMap::new();
+            for slot in usable {
+                let taker = self.played.taker(&slot.name.to_string()).filter(|(job, _)| *job != self.id);
+                *of.entry(taker.map(|(_, submitter)| submitter.to_owned()).unwrap_or_default()).or_default() += 1;
+            }
+            of.remove("");
+            same("slots", parts[0], of.values().sum::<usize>() as f64)?;
+            same("submitters", parts[2], of.len() as f64)?;
+            same("slots of the first", parts[4], of.values().max().copied().unwrap_or(0) as f64)?;
+            return same("slots of the one named", parts[4], of.get(parts[3]).copied().unwrap_or(0) as f64);
+        }
         if let Some(parts) = fit("{} got {} of the {} matching slot: {}", text) {
             same("matching slots", parts[2], usable.len() as f64)?;
             let of = |slot: &&&Slot| {
@@ -686,6 +700,16 @@ impl JobCase<'_> {
             same("slots", parts[1], busy().filter(protected).count() as f64)?;
             let failing = busy().filter(protected).filter(|slot| !self.is_true(parts[2], false, slot));
             return same("slots", parts[0], failing.count() as f64);
+        }
+        if let Some(parts) = fit("PREEMPTION_REQUIREMENTS protects {} matching slot in use: {}", text) {
+            same("slots", parts[0], busy().filter(protected).count() as f64)?;
+            // The conditions that fail, each with its count.
+            for one in parts[1].split(", `") {
+                let each = fit("{}` is not true for {}", one.trim_start_matches('`')).ok_or("another form")?;
+                let failing = busy().filter(protected).filter(|slot| !self.is_true(each[0], false, slot));
+                same("slots of a condition", each[1], failing.count() as f64)?;
+            }
+            return Ok(());
         }
         let pair = |slot: &Slot| {
             let user = slot.user.as_ref().map(ToString::to_string).unwrap_or_default();

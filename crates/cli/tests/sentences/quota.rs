@@ -89,8 +89,9 @@ fn reason(outcome: &Outcome, of: &GroupSummary, text: &str) -> Checked {
         same("usage", parts[1], subtree(outcome, parts[0], |group| group.usage))?;
         return same("quota", parts[2], above.subtree_quota);
     }
-    if let Some(parts) = fit("its slot weigh more than the {} requested", text) {
+    if let Some(parts) = fit("its slot weigh more than the {} requested and allocated", text) {
         check(of.usage > of.demand, "they do not")?;
+        check(of.granted() >= of.demand, "less was allocated")?;
         return same("requested", parts[0], of.demand);
     }
     let Some(first) = of.rounds.first() else { return Ok(()) };

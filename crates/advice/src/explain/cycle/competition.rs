@@ -148,15 +148,28 @@ pub(crate) fn competition(
 }
 
 impl Competition {
-    /// The causes, at most so many of a kind: slots that others got, and slots in use.
+    /// Number of slots that other jobs got in this cycle.
+    pub(crate) fn matched_slots(&self) -> usize {
+        self.won.iter().map(|won| won.slots).sum()
+    }
+
+    /// The causes, at most so many of a kind: slots that others got, all together where these are more, and slots in use.
     pub fn causes(&self, most: usize) -> Vec<Cause> {
         let part = |count: usize| match self.usable {
             1 => "the only matching slot".to_owned(),
             all => format!("{count} of the {}", counted(all, "matching slot")),
         };
         let label = "the matching slots are taken by other jobs";
-        let won =
-            self.won.iter().take(most).map(|won| format!("{} got {}: {}", won.submitter, part(won.slots), won.why));
+        let is_many = self.won.len() > most;
+        let together = self.won.first().filter(|_| is_many).map(|first| {
+            let (all, submitters) = (part(self.matched_slots()), self.won.len());
+            format!(
+                "{all} went to {submitters} submitters in this cycle, most to {} ({})",
+                first.submitter, first.slots
+            )
+        });
+        let one = |won: &WonSlots| format!("{} got {}: {}", won.submitter, part(won.slots), won.why);
+        let won = together.into_iter().chain(self.won.iter().take(most - usize::from(is_many)).map(one));
         let in_use = self
             .in_use
             .iter()

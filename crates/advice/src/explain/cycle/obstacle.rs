@@ -99,8 +99,14 @@ pub(crate) fn of_cycle(
     match obstacle {
         CycleObstacle::Limit(_) => {}
         CycleObstacle::ConcurrencyLimit => found.extend(story.limits.iter().filter_map(reached)),
-        CycleObstacle::PreemptionRequirements => found.extend(protected(&story.preemption)),
-        CycleObstacle::Rank => found.extend(pre_cycle.keeping.iter().cloned()),
+        CycleObstacle::PreemptionRequirements | CycleObstacle::Rank => {
+            // Most of the slots may be gone before the rest, which are in use, rejects the job.
+            found.extend(taken.causes(2).into_iter().filter(|_| taken.matched_slots() * 2 > taken.usable));
+            match obstacle {
+                CycleObstacle::Rank => found.extend(pre_cycle.keeping.iter().cloned()),
+                _ => found.extend(protected(&story.preemption)),
+            }
+        }
         // A limit that was reached before the first request was rejected.
         CycleObstacle::Taken if story.refused.is_none() => found.extend(story.limits.iter().filter_map(reached)),
         CycleObstacle::Taken => {}
@@ -253,25 +259,32 @@ fn share(story: &CycleTrace, asked: &JobInCycle<'_>, lightest: &LightestSlot) ->
     Cause::new(Reason::Share, SUBMITTER_LIMIT, text)
 }
 
-/// The conditions of `PREEMPTION_REQUIREMENTS` that protect slots in use.
-pub(crate) fn protected(preemption: &[Clause]) -> Vec<Cause> {
+/// The conditions of `PREEMPTION_REQUIREMENTS` that protect slots in use, in one sentence.
+pub(crate) fn protected(preemption: &[Clause]) -> Option<Cause> {
     let failing = preemption.iter().filter(|clause| clause.joint != Connective::All && clause.together.is_some());
     let failing = failing.filter(|clause| clause.alone.yes < clause.alone.total());
-    let cause = |clause: &Clause| {
-        let (failing, total) = (clause.alone.total() - clause.alone.yes, clause.alone.total());
-        let text = match clause.text.as_str() {
-            "false" => {
-                let busy = verb(total, "slot is", "slots are");
-                format!("{total} matching {busy} busy, and PREEMPTION_REQUIREMENTS (`false`) never allows preemption")
-            }
-            text => format!(
-                "PREEMPTION_REQUIREMENTS protects {failing} of {} in use: `{text}` is not true",
-                counted(total, "matching slot")
-            ),
-        };
-        Cause::new(Reason::PreemptionRequirements, "PREEMPTION_REQUIREMENTS protects matching slots in use", text)
+    let failing: Vec<&Clause> = failing.collect();
+    let kept = |clause: &Clause| clause.alone.total() - clause.alone.yes;
+    let total = failing.first()?.alone.total();
+    let text = match failing.as_slice() {
+        [never, ..] if never.text == "false" => {
+            let busy = verb(total, "slot is", "slots are");
+            format!("{total} matching {busy} busy, and PREEMPTION_REQUIREMENTS (`false`) never allows preemption")
+        }
+        [one] => format!(
+            "PREEMPTION_REQUIREMENTS protects {} of {} in use: `{}` is not true",
+            kept(one),
+            counted(total, "matching slot"),
+            one.text
+        ),
+        several => {
+            let each = |one: &&Clause| format!("`{}` is not true for {}", one.text, kept(one));
+            let each = several.iter().take(3).map(each).collect::<Vec<_>>().join(", ");
+            format!("PREEMPTION_REQUIREMENTS protects {} in use: {each}", counted(total, "matching slot"))
+        }
     };
-    failing.take(3).map(cause).collect()
+    let label = "PREEMPTION_REQUIREMENTS protects matching slots in use";
+    Some(Cause::new(Reason::PreemptionRequirements, label, text))
 }
 
 /// The partition of a job, and the number of slots in it.

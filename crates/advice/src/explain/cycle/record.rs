@@ -217,12 +217,14 @@ impl<'o> OutcomeRecord<'o> {
     }
 
     /// The reason a group was allocated no more, as a clause, where its usage differs from what was allocated by requests: a
-    /// group above it is full, or its slots weigh more than its requests.
+    /// group above it is full, or it was allocated all that it requests, and its slots weigh more.
     pub(crate) fn beyond(&self, at: usize) -> Option<String> {
         let heavier = || {
-            let group =
-                Some(&self.outcome.groups[at]).filter(|group| group.demand > 0.0 && group.usage > group.demand)?;
-            Some(format!("its slots weigh more than the {} requested", slots(group.demand)))
+            let is_heavier = |group: &&GroupSummary| {
+                group.demand > 0.0 && group.usage > group.demand && group.granted() >= group.demand
+            };
+            let group = Some(&self.outcome.groups[at]).filter(is_heavier)?;
+            Some(format!("its slots weigh more than the {} requested and allocated", slots(group.demand)))
         };
         self.cap(at).or_else(heavier)
     }
