@@ -484,13 +484,43 @@ fn a_job_that_a_limit_of_the_site_keeps_back_is_told_so() {
 #[test]
 fn a_number_of_a_job_is_taken_in_each_of_its_forms_and_nothing_else_is() {
     let jobs: String = (4..=6).map(|cluster| job(cluster, "EnteredCurrentStatus = 1000")).collect();
-    let (_folder, path) = folder(&[("jobs.ads", &jobs), ("slots.ads", SLOT)]);
+    let (_folder, path) = folder(&[("jobs.ads", &jobs), ("slots.ads", SLOT), ("slurm.conf", "")]);
     for number in ["5", "5.0", "5_0"] {
         let found = classmate(&["sprio", &path, "-h", "-o", "%i", "-j", number]);
         assert_eq!((found.status, found.text.trim()), (Some(0), "5"), "{number}");
     }
     says(&classmate(&["sprio", &path, "-j", "abc"]), 2, &["`abc` is not a job ID", "expected a job ID such as `7`"]);
     says(&classmate(&["sprio", &path, "-j", "5.x"]), 2, &["`5.x` is not a job ID"]);
+}
+
+#[test]
+fn files_without_what_is_read_from_them_stop_the_command() {
+    let (_folder, path) =
+        folder(&[("jobs.ads", &job(1, "JobPrio = 0")), ("slots.ads", SLOT), ("hello", "hello world")]);
+    let file = |name: &str| format!("{path}/{name}");
+    let (slots, hello) = (file("slots.ads"), file("hello"));
+    for (option, name, message, tool) in [
+        ("--slots", &hello, "hello` contains no slots", "condor_status -long"),
+        ("--jobs", &hello, "hello` contains no jobs", "condor_q -allusers -long"),
+        ("--jobs", &slots, "slots.ads` contains no jobs, but 1 ad of another kind", "condor_q -allusers -long"),
+        ("--log", &hello, "hello` is not an accountant's log", "Accountantnew.log"),
+    ] {
+        let found = classmate(&["negotiate", &path, option, name]);
+        says(&found, 2, &[message, tool]);
+        assert!(!found.text.contains("SUBMITTER"), "{}", found.text);
+    }
+    // An empty queue is no mistake, nor is an empty log.
+    let empty = file("empty");
+    std::fs::write(&empty, "").unwrap();
+    says(&classmate(&["negotiate", &path, "--jobs", &empty, "--log", &empty]), 0, &["no submitters"]);
+    let none = file("none");
+    std::fs::create_dir(&none).unwrap();
+    says(
+        &classmate(&["sshare", &none]),
+        1,
+        &["contains no files of Slurm: expected sacctmgr.dump", "snapshot --slurm"],
+    );
+    says(&classmate(&["sprio", &none]), 1, &["slots.ads`", "scontrol.nodes"]);
 }
 
 /// The first bytes of files by `xz`, `bzip2` and `zstd`.

@@ -210,7 +210,8 @@ impl ListedJob {
         if status != 1 {
             integer("JobCurrentStartDate", self.started);
         }
-        integer("ServerTime", self.seen);
+        // It was listed after its submission.
+        integer("ServerTime", self.seen.or(self.submitted));
         let requirements = if ad.contains("RequestGPUs") {
             "TARGET.Cpus >= RequestCpus && TARGET.Memory >= RequestMemory && TARGET.GPUs >= RequestGPUs"
         } else {

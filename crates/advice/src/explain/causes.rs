@@ -316,7 +316,8 @@ fn of_obstacles(view: &JobView<'_>) -> (Vec<Cause>, usize) {
     // What the slots that the job accepts require of it comes first, unless these are few or another condition concerns more
     // than twice as many, then what keeps most slots away. That the job wants few slots by name is no news to its owner.
     let is_selection: Vec<bool> = obstacles.all.iter().map(|obstacle| is_selection(view, obstacle)).collect();
-    let unselected = || is_selection.iter().enumerate().filter(|(_, is_selection)| !**is_selection).map(|(at, _)| at);
+    let counts = |at: &usize| weights[*at] > 0 && !is_selection[*at];
+    let unselected = || (0..weights.len()).filter(counts);
     let most = unselected().map(|at| weights[at]).max().unwrap_or(0);
     let concerned = |obstacle: &Obstacle<'_>| {
         obstacle.values().map(|failing| view.classes.size(&failing.classes)).max().unwrap_or(0)

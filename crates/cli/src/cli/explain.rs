@@ -113,7 +113,13 @@ pub(super) fn run(arguments: &ExplainArguments, streams: Streams) -> Result<(), 
             None => subject(snapshot, about.job.as_deref().unwrap_or_default(), streams)?,
         };
         let pool = PreparedPool::for_explanation(snapshot)?;
-        let explanation = replay::of_job(leaked(pool), &subject, !arguments.no_cycle)?;
+        let mut explanation = replay::of_job(leaked(pool), &subject, !arguments.no_cycle)?;
+        // A command that can be copied.
+        if let Some(place) = files.argument() {
+            for one in &mut explanation.settings {
+                one.command = one.command.replacen(" POOL", &format!(" {place}"), 1);
+            }
+        }
         let answer = Reply { schema: "explain-job/1", result: &explanation, rows: &explanation.causes };
         print_result(form, &answer, |out| report::write(out, &explanation, &parts, streams.out))
     } else if about.all || about.owner.is_some() {
@@ -194,21 +200,29 @@ fn submitted(snapshot: &mut Snapshot, path: &Path) -> Result<ExplainedJob, Failu
     Ok(ExplainedJob::of(&job, ad))
 }
 
-/// The failure of a name that does not exist, with the names that do.
+/// The failure of a name that does not exist, with the names that do: those that it may be a part or a misspelling of, or some.
 fn nothing(what: &str, name: &str, known: &[String]) -> Failure {
-    const LISTED: usize = 8;
-    let near = known
-        .iter()
-        .filter_map(|one| Some((distance(name.as_bytes(), one.as_bytes(), allowance(name.as_bytes()))?, one)))
-        .min();
+    const LISTED: usize = 3;
+    let lower = name.to_lowercase();
+    let mut meant: Vec<&String> = known.iter().filter(|one| one.to_lowercase().contains(&lower)).collect();
+    meant.sort_by_key(|one| (one.len(), *one));
+    if meant.is_empty() {
+        let edits = |one: &&String| distance(name.as_bytes(), one.as_bytes(), allowance(name.as_bytes()));
+        meant.extend(known.iter().filter_map(|one| Some((edits(&one)?, one))).min().map(|(_, one)| one));
+    }
+    let listed = |names: &mut dyn Iterator<Item = &String>| {
+        names.take(LISTED).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    };
     let failure = Failure::input(format!("no {what} `{name}`"));
-    match near {
-        Some((_, near)) => failure.help(&format!("did you mean `{near}`?")),
-        None if known.is_empty() => failure.help("there are none"),
-        None => {
-            let more = if known.len() > LISTED { ", …" } else { "" };
-            let listed: Vec<String> = known.iter().take(LISTED).map(|name| format!("`{name}`")).collect();
-            failure.help(&format!("there are {}{more}", listed.join(", ")))
+    match (meant.len(), known.len()) {
+        (_, 0) => failure.help("there are none"),
+        (1..=LISTED, _) => failure.help(&format!("did you mean {}?", listed(&mut meant.into_iter()))),
+        (0, all) => {
+            let more = if all > LISTED { format!(" and {} more", all - LISTED) } else { String::new() };
+            failure.help(&format!("there are {}{more}", listed(&mut known.iter())))
+        }
+        (many, _) => {
+            failure.help(&format!("did you mean {} or one of {} more?", listed(&mut meant.into_iter()), many - LISTED))
         }
     }
 }

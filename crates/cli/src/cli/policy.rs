@@ -10,6 +10,7 @@ use crate::cli::input::{Notes, own};
 use crate::cli::slurm::{SLURM_CONF, SlurmArguments};
 use classmate::{ClassAd, List, Value};
 use classmate_config::Config;
+use classmate_config::internal::config::slurm::Weights;
 use classmate_pool::internal::priority::slurm::machines::enlist;
 use classmate_pool::internal::quota::{GroupSetting, QuotaSettings};
 use classmate_pool::{Policy, Snapshot};
@@ -138,6 +139,12 @@ impl PolicyArguments {
                 let settings = self.slurm.read(pool, &snapshot.config, (&mut snapshot.slots, &snapshot.jobs), notes)?;
                 let evaluation = snapshot.settings();
                 enlist(&mut snapshot.slots, settings.conf(), &evaluation);
+                let conf = settings.conf();
+                if conf.weights == Weights::default() && conf.tres_weights.0.is_empty() {
+                    notes.warn(format!(
+                        "all weights are 0, Slurm's default, and so are all priorities: set them in {SLURM_CONF}"
+                    ));
+                }
                 Ok(Policy::Slurm(Box::new(settings)))
             }
         }

@@ -8,10 +8,12 @@ use crate::cli::settings::{self, contents};
 use crate::cli::slurm::SLURM_CONF;
 use crate::cli::submit::SubmitFile;
 use crate::cli::{Failure, Now, language, parse_now};
-use crate::report::Color;
+use crate::report::{Color, counted};
+use classmate::ClassAd;
 use classmate_pool::internal::accountant::{AccountantLog, LogWarning};
 use classmate_pool::internal::listing::ListingFormat;
 use classmate_pool::internal::negotiate::directory::{AdFiles, PoolAds, SlotAttributes, published_log};
+use classmate_pool::internal::pool::slot::is_slot;
 use classmate_pool::{Journal, Snapshot};
 
 /// Files with the slots of a pool, the first of which counts: ads, or the nodes as Slurm lists them.
@@ -58,6 +60,12 @@ impl PoolFiles {
     /// The directory, if one was given.
     pub(super) fn directory(&self) -> Option<&Path> {
         self.pool.as_deref()
+    }
+
+    /// The directory as it is written on a command line, if it needs no quotes.
+    pub(super) fn argument(&self) -> Option<&str> {
+        let is_plain = |text: &&str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte));
+        self.directory()?.to_str().filter(is_plain)
     }
 
     /// Reads the pool.
@@ -158,7 +166,9 @@ impl PoolFiles {
         let slots = self.listing(self.slots.as_ref(), SLOTS);
         let configured = || input::own(self.directory(), SLURM_CONF).is_some();
         let slots = slots.filter(|path| self.slots.is_some() || path.exists() || !configured());
-        slots.as_deref().map(input::check).transpose()?;
+        let others = |names: [&str; 3]| format!("also read are Slurm's listings {} and {}", names[1], names[2]);
+        let checked = |path: &Path| input::check(path).map_err(|failure| failure.help(&others(SLOTS)));
+        slots.as_deref().map(checked).transpose()?;
         let of_slurm = jobs.clone().filter(|path| JOBS[1..].iter().any(|name| path.ends_with(name)));
         let submitted = self.jobs.as_deref().map(SubmitFile::detect).transpose()?.flatten();
         let jobs = jobs.filter(|_| submitted.is_none());
@@ -168,9 +178,25 @@ impl PoolFiles {
         let submitters = optional(&self.submitters, "submitters.ads");
         let submitters = submitters.filter(|_| submitted.is_none() || self.submitters.is_some());
         let files = AdFiles { slots, jobs, submitters };
+        let given = [files.slots.clone(), files.jobs.clone(), files.submitters.clone()];
         let PoolAds { slots, unkept, jobs, submitters, reports } = files.read(&config, kept, input::ad_input)?;
         for file in reports {
             notes.add_file(file);
+        }
+        if let Some(path) = of_slurm.filter(|_| !jobs.iter().any(|ad| ad.contains("ClusterId"))) {
+            expect_jobs(&path)?;
+        }
+        let is_job = |ad: &ClassAd| ad.contains("ClusterId") || ad.contains("ProcId");
+        let is_submitter = |ad: &ClassAd| ad.contains("Name") && !(is_slot(ad) && ad.contains("MyType"));
+        let kinds: [(&[ClassAd], &dyn Fn(&ClassAd) -> bool, &str, &str); 3] = [
+            (&slots, &|ad| is_slot(ad) && ad.contains("Name"), "slots", "condor_status -long"),
+            (&jobs, &is_job, "jobs", "condor_q -allusers -long"),
+            (submitters.as_deref().unwrap_or_default(), &is_submitter, "submitters", "condor_status -submitters -long"),
+        ];
+        for ((ads, is_of_kind, kind, tool), path) in kinds.into_iter().zip(given) {
+            if let Some(path) = path.filter(|_| !ads.iter().any(is_of_kind)) {
+                expect_kind(&path, ads.len(), (kind, tool), notes)?;
+            }
         }
         // A directory with submitters comes from a pool, which has priorities.
         if let Some(directory) =
@@ -178,9 +204,6 @@ impl PoolFiles {
         {
             let text = "has no Accountantnew.log or accounting.ads: all submitters have the same priority";
             notes.warn(format!("`{}` {text}", directory.display()));
-        }
-        if let Some(path) = of_slurm.filter(|_| !jobs.iter().any(|ad| ad.contains("ClusterId"))) {
-            expect_jobs(&path)?;
         }
         let seed = self.seed;
         let mut snapshot = Snapshot { config, slots, unkept, jobs, submitters, log, maps, seed, ..Snapshot::default() };
@@ -208,6 +231,22 @@ impl PoolFiles {
     }
 }
 
+/// Fails if a file that is not empty has none of the ads that are wanted of it, but so many others.
+fn expect_kind(path: &Path, others: usize, (kind, tool): (&str, &str), notes: &Notes) -> Result<(), Failure> {
+    let is_empty = || std::fs::metadata(path).is_ok_and(|facts| facts.len() == 0);
+    let found = match others {
+        // Standard input, which cannot be read again, may be empty.
+        0 if !notes.any() || is_empty() => return Ok(()),
+        0 => format!("no {kind}"),
+        _ => format!("no {kind}, but {} of another kind", counted(others as u64, "ad")),
+    };
+    let failure = Failure::input(format!("`{}` contains {found}", path.display()));
+    let failure = failure.help(&format!("expected the output of `{tool}`"));
+    // Notes are not shown after a failure, and they give the reason.
+    let reasons = notes.lines(Color::Off);
+    Err(if reasons.is_empty() { failure } else { failure.after(&reasons) })
+}
+
 /// Fails if a file that is not empty lists no jobs of Slurm.
 fn expect_jobs(path: &Path) -> Result<(), Failure> {
     let text = contents(path)?;
@@ -232,6 +271,10 @@ fn read_log(path: &Path, commit: bool, notes: &mut Notes) -> Result<AccountantLo
 /// Parses the text of an accountant's log.
 pub(super) fn parse_log(path: &Path, text: &[u8], notes: &mut Notes) -> Result<AccountantLog, Failure> {
     let log = AccountantLog::read(text).map_err(|error| Failure::input(format!("`{}`: {error}", path.display())))?;
+    let is_empty = log.iter().next().is_none() && log.sequence().is_none() && log.transactions() == 0;
+    if is_empty && log.warnings().iter().any(|warning| matches!(warning, LogWarning::UnfinishedLine(1))) {
+        return Err(Failure::input(format!("`{}` is not an accountant's log", path.display())));
+    }
     // The end of a log that is being written is not complete; all else that is skipped is missing.
     if log.warnings().iter().any(|warning| matches!(warning, LogWarning::NoRecord(_))) {
         notes.skipped();

@@ -60,7 +60,7 @@ pub(super) struct SlurmArguments {
 pub(super) const SLURM_CONF: &str = "slurm.conf";
 /// The configuration as Slurm prints it, in two files.
 const PRINTED: [&str; 2] = ["scontrol.config", "scontrol.partitions"];
-const ASSOCIATIONS: &str = "sacctmgr.dump";
+pub(super) const ASSOCIATIONS: &str = "sacctmgr.dump";
 const RECORDS: &str = "scontrol.assoc_mgr";
 const USAGE: &str = "sshare.usage";
 const QOS: &str = "sacctmgr.qos";
@@ -116,6 +116,11 @@ impl SlurmArguments {
             self.changes.push(line.to_owned());
         }
         is_mine
+    }
+
+    /// Returns true if associations are given apart from the directory.
+    pub(super) fn has_associations(&self) -> bool {
+        self.associations.is_some()
     }
 
     /// Reads the files of a pool. If it has no slots, the nodes of the configuration are added.

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use crate::cli::input::{self, Notes};
 use crate::cli::pool::{JOBS, SLOTS, expect_directory};
 use crate::cli::settings::pool;
-use crate::cli::slurm::SlurmArguments;
+use crate::cli::slurm::{ASSOCIATIONS, SLURM_CONF, SlurmArguments};
 use crate::cli::{Failure, Form, FormatArguments, Now, Reply, Streams, language, parse_now, print_result};
 use crate::report::sshare::{Separator, ShareColumns, ShareListing};
 use classmate::ClassAd;
@@ -102,6 +102,12 @@ pub(super) fn run(arguments: &SshareArguments, streams: Streams) -> Result<(), F
     let mut notes = Notes::default();
     let directory = arguments.pool.as_deref();
     expect_directory(directory, "sacctmgr.dump", "to name a single file, use --associations FILE")?;
+    let known = [ASSOCIATIONS, SLURM_CONF].into_iter().chain(JOBS);
+    if !arguments.slurm.has_associations() && !known.into_iter().any(|name| input::own(directory, name).is_some()) {
+        let name = directory.map(|directory| directory.display().to_string()).unwrap_or_default();
+        return Err(Failure::new(format!("`{name}` contains no files of Slurm: expected {ASSOCIATIONS}"))
+            .help("`classmate snapshot --slurm DIR` saves them"));
+    }
     let mut ads = |names: [&str; 3]| match names.iter().find_map(|name| input::own(directory, name)) {
         Some(path) => input::ads(&path, &language::settings(), &mut notes),
         None => Ok(Vec::<ClassAd>::new()),

@@ -1,13 +1,18 @@
 //! Submit files in place of job ads.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::cli::input::written_ads;
+use crate::cli::output::complain;
 use crate::cli::{Failure, input, language};
 use classmate::ClassAd;
+use classmate_advice::internal::lint::submit;
+use classmate_advice::internal::lint::versions::LintVersions;
 use classmate_advice::internal::submit::{SubmitContext, is_submit, jobs};
 use classmate_config::ConfigError;
 use classmate_pool::Snapshot;
+use classmate_pool::internal::accountant::AccountantLog;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::queue::{Job, Submitter};
 
@@ -35,21 +40,31 @@ pub(super) fn context(snapshot: Option<&Snapshot>) -> SubmitContext {
         Some(user.rsplit_once('@')?.1.to_owned())
     };
     // Slots of several domains do not determine that of the access point.
-    let of_slots = || {
-        let mut domains = snapshot.slots.iter().filter_map(|slot| text(slot, "UidDomain"));
-        let first = domains.next()?;
-        domains.all(|other| other == first).then_some(first)
-    };
+    let of_slots = || only(snapshot.slots.iter().filter_map(|slot| text(slot, "UidDomain")));
     let clusters = snapshot.jobs.iter().filter_map(|job| AdReader::of(job, &settings).integer("ClusterId"));
+    let of_log = || only(customers(snapshot.log.as_ref()?));
+    let domains = || of_jobs().or_else(|| configured("UID_DOMAIN")).or_else(of_slots).or_else(of_log);
     SubmitContext {
         owner,
-        domain: of_jobs().or_else(|| configured("UID_DOMAIN")).or_else(of_slots).unwrap_or_default(),
+        domain: domains().unwrap_or_default(),
         file_system: configured("FILESYSTEM_DOMAIN")
             .or_else(|| snapshot.jobs.iter().find_map(|job| text(job, "FileSystemDomain"))),
         cluster: clusters.max().unwrap_or(0).saturating_add(1),
         now: snapshot.now,
         semantics,
     }
+}
+
+/// The first of some texts, if all others are equal.
+fn only(mut texts: impl Iterator<Item = String>) -> Option<String> {
+    let first = texts.next()?;
+    texts.all(|other| other == first).then_some(first)
+}
+
+/// The domains of the submitters in an accountant's log.
+fn customers(log: &AccountantLog) -> impl Iterator<Item = String> {
+    let names = log.table("Customer").map(|(name, _)| String::from_utf8_lossy(name).into_owned());
+    names.filter_map(|name| Some(name.rsplit_once('@')?.1.to_owned()))
 }
 
 /// A submit file, and its text.
@@ -62,7 +77,9 @@ impl SubmitFile {
     /// Reads a file.
     pub(super) fn read(path: &Path) -> Result<Self, Failure> {
         let mut input = input::open(path)?;
-        Ok(SubmitFile { text: input.text()?, name: input.name })
+        let file = SubmitFile { text: input.text()?, name: input.name };
+        file.warn_of_misspellings();
+        Ok(file)
     }
 
     /// Reads a file if it is a submit file. Standard input never is, nor a compressed file.
@@ -86,12 +103,34 @@ impl SubmitFile {
         Ok((written, self.name))
     }
 
+    /// Warns of commands that `condor_submit` ignores, as it does.
+    fn warn_of_misspellings(&self) {
+        let found = submit::lint(&Arc::from(self.name.as_str()), &self.text, &LintVersions::default());
+        for one in found.iter().filter(|one| one.code == "unknown-command") {
+            let help = one.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
+            complain(&format!("warning: {}{help}", one.to_line()));
+        }
+    }
+
+    /// The reason why it does not submit any jobs.
+    fn why_none(&self) -> &'static str {
+        let mut words = self
+            .text
+            .split(|byte| *byte == b'\n')
+            .filter_map(|line| line.trim_ascii().split(u8::is_ascii_whitespace).next());
+        match words.any(|word| word.eq_ignore_ascii_case(b"queue")) {
+            true => "`queue` has no items: no file matches its pattern, its list is empty, or its count is 0",
+            false => "add the command `queue` at its end",
+        }
+    }
+
     /// Adds its jobs to a pool, and their submitters. Returns the number of jobs.
     pub(super) fn add_to(&self, snapshot: &mut Snapshot) -> Result<usize, Failure> {
         let jobs = self.jobs(&context(Some(snapshot)))?;
         let count = jobs.len();
         if count == 0 {
-            return Err(Failure::input(format!("`{}` does not submit any jobs", self.name)));
+            let failure = Failure::input(format!("`{}` does not submit any jobs", self.name));
+            return Err(failure.help(self.why_none()));
         }
         let (settings, domain) = (snapshot.settings(), snapshot.config.string("ACCOUNTING_DOMAIN")?);
         if let Some(submitters) = &mut snapshot.submitters {

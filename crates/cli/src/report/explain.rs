@@ -172,6 +172,9 @@ pub fn write(out: &mut impl Screen, found: &Explanation, parts: &ShownParts, col
     let unclaimed = found.cycle.as_ref().filter(|story| story.taken.usable > 0).map(|story| story.taken.left);
     let unclaimed = unclaimed.map(|left| format!(", {left} unclaimed after the cycle")).unwrap_or_default();
     let state = match (first, &found.cycle) {
+        (Some(Reason::Matched), Some(CycleTrace { matched: Some(made), .. })) if made.offline => {
+            color.paint(Paint::Bad, "wakes an offline slot")
+        }
         (Some(Reason::Matched), _) => color.paint(Paint::Good, "gets a slot"),
         (Some(Reason::NotIdle | Reason::Displaced), _) | (_, None) => String::new(),
         _ => color.paint(Paint::Bad, "is idle"),

@@ -41,7 +41,7 @@ pub enum Stopped {
     NoIdleJobs,
     /// `NEGOTIATOR_SUBMITTER_CONSTRAINT` leaves it out.
     LeftOut,
-    /// Its ads count idle jobs, but none of them is in the queue.
+    /// Its ads count idle jobs, but none of them is in the queue, or `NEGOTIATOR_JOB_CONSTRAINT` leaves them out.
     NoJobsInQueue,
     /// The policy does not serve those of its idle jobs yet that did not get a slot.
     HeldBack,
@@ -67,7 +67,7 @@ impl Stopped {
         match self {
             Stopped::NoIdleJobs => "no idle jobs",
             Stopped::LeftOut => "excluded by NEGOTIATOR_SUBMITTER_CONSTRAINT",
-            Stopped::NoJobsInQueue => "its idle jobs are not in the queue",
+            Stopped::NoJobsInQueue => "its idle jobs are not considered",
             Stopped::HeldBack => "idle jobs left may not run yet",
             Stopped::AllMatched => "all idle jobs matched",
             Stopped::NoSlotsLeft => "no slots left",

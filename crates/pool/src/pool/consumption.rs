@@ -42,6 +42,19 @@ pub struct Draw {
     pub request: ClassAd,
 }
 
+/// An asset of which a request would take more than a slot has.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shortage {
+    /// The slot attribute of the amount that it would take.
+    pub takes: Name,
+    /// That amount.
+    pub amount: f64,
+    /// The attribute of the amount that the slot has.
+    pub has: Name,
+    /// That amount.
+    pub left: f64,
+}
+
 impl Consumption {
     /// The policy of a slot ad; `None` unless the slot is partitionable, lists its resources and has a `Consumption…`
     /// attribute for each.
@@ -86,6 +99,14 @@ impl Consumption {
             }
         }
         Some(Draw { amounts, request })
+    }
+
+    /// The first asset of which a request would take more than a slot has; `None` if there is enough of each.
+    pub fn shortage(&self, slot: &ClassAd, request: &ClassAd, settings: &EvalOptions) -> Option<Shortage> {
+        let amounts = self.amounts(slot, request, settings);
+        let has = |asset: &Asset| AdReader::of(slot, settings).number(asset.has).unwrap_or(0.0);
+        let short = self.assets.iter().zip(&amounts).find(|(asset, amount)| **amount > has(asset));
+        short.map(|(asset, amount)| Shortage { takes: asset.takes, amount: *amount, has: asset.has, left: has(asset) })
     }
 
     /// The cost of what is taken: the slot weight that goes with it.

@@ -155,26 +155,36 @@ impl Competition {
 
     /// The causes, at most so many of a kind: slots that others got, all together where these are more, and slots in use.
     pub fn causes(&self, most: usize) -> Vec<Cause> {
-        let part = |count: usize| match self.usable {
-            1 => "the only matching slot".to_owned(),
-            all => format!("{count} of the {}", counted(all, "matching slot")),
-        };
-        let label = "the matching slots are taken by other jobs";
+        let uses = |(who, count): &(String, usize)| format!("{who} uses {} since before the cycle", self.part(*count));
+        let in_use = self.in_use.iter().take(most).map(uses).map(of_taken);
+        self.won_causes(most).into_iter().chain(in_use).collect()
+    }
+
+    /// The causes, at most so many, about slots that others got in this cycle.
+    pub(crate) fn won_causes(&self, most: usize) -> Vec<Cause> {
         let is_many = self.won.len() > most;
         let together = self.won.first().filter(|_| is_many).map(|first| {
-            let (all, submitters) = (part(self.matched_slots()), self.won.len());
+            let (all, submitters) = (self.part(self.matched_slots()), self.won.len());
             format!(
                 "{all} went to {submitters} submitters in this cycle, most to {} ({})",
                 first.submitter, first.slots
             )
         });
-        let one = |won: &WonSlots| format!("{} got {}: {}", won.submitter, part(won.slots), won.why);
-        let won = together.into_iter().chain(self.won.iter().take(most - usize::from(is_many)).map(one));
-        let in_use = self
-            .in_use
-            .iter()
-            .take(most)
-            .map(|(who, count)| format!("{who} uses {} since before the cycle", part(*count)));
-        won.chain(in_use).map(|text| Cause::new(Reason::Taken, label, text)).collect()
+        let one = |won: &WonSlots| format!("{} got {}: {}", won.submitter, self.part(won.slots), won.why);
+        let won = self.won.iter().take(most - usize::from(is_many)).map(one);
+        together.into_iter().chain(won).map(of_taken).collect()
     }
+
+    /// Some of the matching slots, in words.
+    fn part(&self, count: usize) -> String {
+        match self.usable {
+            1 => "the only matching slot".to_owned(),
+            all => format!("{count} of the {}", counted(all, "matching slot")),
+        }
+    }
+}
+
+/// The cause of a job whose matching slots others got or use.
+fn of_taken(text: String) -> Cause {
+    Cause::new(Reason::Taken, "the matching slots are taken by other jobs", text)
 }

@@ -82,6 +82,9 @@ pub(crate) fn of_cycle(
         found.extend(not_looked_at(taken));
         return found;
     }
+    if let Some((_, cause)) = pre_cycle.short.as_ref().filter(|(short, _)| *short == taken.usable) {
+        return vec![cause.clone()];
+    }
     let unsent = story.unsent.as_ref();
     if let Some(unsent) = unsent.filter(|unsent| unsent.slots.len() == taken.usable) {
         return vec![unsent.cause(taken.usable)];
@@ -100,8 +103,11 @@ pub(crate) fn of_cycle(
         CycleObstacle::Limit(_) => {}
         CycleObstacle::ConcurrencyLimit => found.extend(story.limits.iter().filter_map(reached)),
         CycleObstacle::PreemptionRequirements | CycleObstacle::Rank => {
-            // Most of the slots may be gone before the rest, which are in use, rejects the job.
-            found.extend(taken.causes(2).into_iter().filter(|_| taken.matched_slots() * 2 > taken.usable));
+            // Slots may be gone before the rest, which are in use, rejects the job. That these are never preempted, which is the
+            // default, is no news.
+            let is_never = story.preemption.iter().any(|clause| clause.text == "false");
+            let is_first = is_never || taken.matched_slots() * 2 > taken.usable;
+            found.extend(taken.won_causes(2).into_iter().filter(|_| is_first));
             match obstacle {
                 CycleObstacle::Rank => found.extend(pre_cycle.keeping.iter().cloned()),
                 _ => found.extend(protected(&story.preemption)),
@@ -122,6 +128,7 @@ pub(crate) fn of_cycle(
         found.extend(story.group.as_ref().and_then(|group| unknown_group(group, pool, asked)));
         found.extend(taken.causes(3));
     }
+    found.extend(pre_cycle.short.iter().map(|(_, cause)| cause.clone()));
     // A limit is about all slots; other causes are about those that are considered.
     let at = if !bounded && taken.not_looked_at * 2 > taken.usable { 0 } else { found.len() };
     found.splice(at..at, not_looked_at(taken));
@@ -283,7 +290,10 @@ pub(crate) fn protected(preemption: &[Clause]) -> Option<Cause> {
             format!("PREEMPTION_REQUIREMENTS protects {} in use: {each}", counted(total, "matching slot"))
         }
     };
-    let label = "PREEMPTION_REQUIREMENTS protects matching slots in use";
+    let label = match failing.iter().any(|clause| clause.text == "false") {
+        true => "the matching slots are busy, and PREEMPTION_REQUIREMENTS never allows preemption",
+        false => "PREEMPTION_REQUIREMENTS protects matching slots in use",
+    };
     Some(Cause::new(Reason::PreemptionRequirements, label, text))
 }
 

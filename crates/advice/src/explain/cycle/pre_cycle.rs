@@ -13,10 +13,13 @@ use crate::explain::job_view::JobView;
 use crate::explain::names::references;
 use crate::explain::slot_classes::SlotClass;
 use classmate::internal::eval::matching::symmetric;
+use classmate::internal::plural;
 use classmate::internal::program::Side;
 use classmate::internal::value::logic::Truth;
 use classmate::{ClassAd, EvalOptions, Name};
 use classmate_pool::internal::pool::ad_reader::AdReader;
+use classmate_pool::internal::pool::consumption::Shortage;
+use classmate_pool::internal::quota::derivation::slots;
 
 /// The slots a job could use, and the obstacles to them.
 #[derive(Debug, Clone)]
@@ -33,6 +36,8 @@ pub struct PreCycleFacts {
     pub(crate) limits: Vec<LimitStatus>,
     /// Attributes that its requests do not have, although slots require them.
     pub(crate) unsent: Option<UnsentAttributes>,
+    /// The number of slots that match the job but have less than their consumption policy takes, and the cause.
+    pub(crate) short: Option<(usize, Cause)>,
     /// The cause of a job that no slot matches before a time of its own.
     pub(crate) deferred: Option<Cause>,
 }
@@ -46,6 +51,7 @@ impl PreCycleFacts {
             keeping: keeping(view.pool, view.job, submitter, &usable),
             limits: limits(view.pool, view.job),
             unsent: UnsentAttributes::of(view, &usable, unsent),
+            short: short(view, &usable),
             deferred: usable.is_empty().then(|| deferred(view)).flatten(),
             elsewhere: view.classes.count(|class| is_elsewhere(view, class)),
             usable,
@@ -60,7 +66,7 @@ impl PreCycleFacts {
 fn deferred(view: &JobView<'_>) -> Option<Cause> {
     let (job, pool) = (view.job, view.pool);
     let facts = AdReader::of(job, &pool.settings);
-    let starts = facts.integer("DeferralTime")?;
+    let Some(starts) = facts.integer("DeferralTime") else { return periodic(view) };
     let begins =
         starts.checked_sub(facts.integer("DeferralPrepTime")?)?.checked_sub(facts.integer("ScheddInterval")?)?;
     let then = EvalOptions { now: begins, ..pool.settings.clone() };
@@ -71,6 +77,53 @@ fn deferred(view: &JobView<'_>) -> Option<Cause> {
         "the job starts at {} at the earliest (deferral_time), and no slot matches before {}",
         moment(starts),
         moment(begins)
+    );
+    Some(Cause::new(Reason::HeldBack, "the job may not begin yet", text))
+}
+
+/// The number of slots that have less than their consumption policy takes for the job, and the cause that says so.
+fn short(view: &JobView<'_>, usable: &[usize]) -> Option<(usize, Cause)> {
+    let settings = &view.pool.settings;
+    let of = |at: &usize| {
+        let slot = &view.pool.slots[*at];
+        slot.consumption.as_ref()?.shortage(&slot.ad, view.job, settings)
+    };
+    let found: Vec<Shortage> = usable.iter().filter_map(of).collect();
+    let first = found.first()?;
+    let label = "matching slots have less than their consumption policy takes";
+    let which = match (found.len(), usable.len()) {
+        (1, 1) => "the only matching slot has less than its consumption policy takes".to_owned(),
+        (some, all) => format!(
+            "{some} of the {} have less than their consumption policy takes",
+            plural::counted(all, "matching slot")
+        ),
+    };
+    let text =
+        format!("{which}: {} is {}, but {} is {}", first.takes, slots(first.amount), first.has, slots(first.left));
+    Some((found.len(), Cause::new(Reason::Unsatisfied, label, text)))
+}
+
+/// Attributes of the `cron_*` commands, of which the access point computes `DeferralTime`.
+const CRON: [&str; 5] = ["CronMinute", "CronHour", "CronDayOfMonth", "CronMonth", "CronDayOfWeek"];
+
+/// The cause of a job with `cron_*` commands that has no time yet, as before its submission: with the present time as its time,
+/// some slot matches.
+fn periodic(view: &JobView<'_>) -> Option<Cause> {
+    let (job, pool) = (view.job, view.pool);
+    let given = CRON.iter().find(|name| job.contains(**name))?;
+    let mut timed = job.clone();
+    timed.insert("DeferralTime", pool.settings.now);
+    for (name, default) in [("DeferralPrepTime", 300), ("DeferralWindow", 0), ("ScheddInterval", 300)] {
+        if !timed.contains(name) {
+            timed.insert(name, default);
+        }
+    }
+    let then = EvalOptions { now: pool.settings.now.saturating_sub(1), ..pool.settings.clone() };
+    if !pool.slots.iter().any(|slot| symmetric(&timed, &slot.ad, &then)) {
+        return None;
+    }
+    let text = format!(
+        "the job starts at times given by its cron_* commands ({given} is set): its access point sets DeferralTime to the next one"
     );
     Some(Cause::new(Reason::HeldBack, "the job may not begin yet", text))
 }
