@@ -314,10 +314,12 @@ fn of_obstacles(view: &JobView<'_>) -> (Vec<Cause>, usize) {
     let is_accepted = view.classes.all.iter().any(SlotClass::is_accepted);
     let left: Vec<bool> = view.classes.all.iter().map(|class| is_left_to_the_job(view, class)).collect();
     // What the slots that the job accepts require of it comes first, unless these are few or another condition concerns more
-    // than twice as many, then what keeps most slots away. That the job wants few slots by name is no news to its owner.
+    // than twice as many, then what keeps most slots away. That the job wants few slots by name is no news to its owner: what
+    // rejects it on these comes before.
     let is_selection: Vec<bool> = obstacles.all.iter().map(|obstacle| is_selection(view, obstacle)).collect();
     let counts = |at: &usize| weights[*at] > 0 && !is_selection[*at];
     let unselected = || (0..weights.len()).filter(counts);
+    let selects = is_selection.iter().zip(&weights).any(|(is_selection, weight)| *is_selection && *weight > 0);
     let most = unselected().map(|at| weights[at]).max().unwrap_or(0);
     let concerned = |obstacle: &Obstacle<'_>| {
         obstacle.values().map(|failing| view.classes.size(&failing.classes)).max().unwrap_or(0)
@@ -326,7 +328,8 @@ fn of_obstacles(view: &JobView<'_>) -> (Vec<Cause>, usize) {
     let rank = |(obstacle, weight): (&Obstacle<'_>, &usize)| {
         let mut classes = obstacle.values().flat_map(|failing| &failing.classes);
         let is_many = weight * FEW_OF >= most && concerned(obstacle) * 2 >= most_concerned;
-        let is_first = is_many && classes.any(|class| left[*class]);
+        let is_first =
+            is_many && classes.any(|class| left[*class] || selects && view.classes.all[*class].is_accepted());
         (!is_first, std::cmp::Reverse(*weight))
     };
     let ranks: Vec<_> = obstacles.all.iter().zip(&weights).map(rank).collect();

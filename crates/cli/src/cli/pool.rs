@@ -188,14 +188,16 @@ impl PoolFiles {
         }
         let is_job = |ad: &ClassAd| ad.contains("ClusterId") || ad.contains("ProcId");
         let is_submitter = |ad: &ClassAd| ad.contains("Name") && !(is_slot(ad) && ad.contains("MyType"));
-        let kinds: [(&[ClassAd], &dyn Fn(&ClassAd) -> bool, &str, &str); 3] = [
-            (&slots, &|ad| is_slot(ad) && ad.contains("Name"), "slots", "condor_status -long"),
-            (&jobs, &is_job, "jobs", "condor_q -allusers -long"),
-            (submitters.as_deref().unwrap_or_default(), &is_submitter, "submitters", "condor_status -submitters -long"),
+        let is_named_slot = |ad: &ClassAd| is_slot(ad) && ad.contains("Name");
+        let requesting = submitters.as_deref().unwrap_or_default();
+        let kinds = [
+            (slots.len(), slots.iter().any(is_named_slot), "slots", "condor_status -long"),
+            (jobs.len(), jobs.iter().any(is_job), "jobs", "condor_q -allusers -long"),
+            (requesting.len(), requesting.iter().any(is_submitter), "submitters", "condor_status -submitters -long"),
         ];
-        for ((ads, is_of_kind, kind, tool), path) in kinds.into_iter().zip(given) {
-            if let Some(path) = path.filter(|_| !ads.iter().any(is_of_kind)) {
-                expect_kind(&path, ads.len(), (kind, tool), notes)?;
+        for ((ads, has_kind, kind, tool), path) in kinds.into_iter().zip(given) {
+            if let Some(path) = path.filter(|_| !has_kind) {
+                expect_kind(&path, ads, (kind, tool), notes)?;
             }
         }
         // A directory with submitters comes from a pool, which has priorities.

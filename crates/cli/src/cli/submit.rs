@@ -118,9 +118,10 @@ impl SubmitFile {
             .text
             .split(|byte| *byte == b'\n')
             .filter_map(|line| line.trim_ascii().split(u8::is_ascii_whitespace).next());
-        match words.any(|word| word.eq_ignore_ascii_case(b"queue")) {
-            true => "`queue` has no items: no file matches its pattern, its list is empty, or its count is 0",
-            false => "add the command `queue` at its end",
+        if words.any(|word| word.eq_ignore_ascii_case(b"queue")) {
+            "`queue` has no items: no file matches its pattern, its list is empty, or its count is 0"
+        } else {
+            "add the command `queue` at its end"
         }
     }
 

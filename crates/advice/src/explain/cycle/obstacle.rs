@@ -290,9 +290,11 @@ pub(crate) fn protected(preemption: &[Clause]) -> Option<Cause> {
             format!("PREEMPTION_REQUIREMENTS protects {} in use: {each}", counted(total, "matching slot"))
         }
     };
-    let label = match failing.iter().any(|clause| clause.text == "false") {
-        true => "the matching slots are busy, and PREEMPTION_REQUIREMENTS never allows preemption",
-        false => "PREEMPTION_REQUIREMENTS protects matching slots in use",
+    let is_never = failing.iter().any(|clause| clause.text == "false");
+    let label = if is_never {
+        "the matching slots are busy, and PREEMPTION_REQUIREMENTS never allows preemption"
+    } else {
+        "PREEMPTION_REQUIREMENTS protects matching slots in use"
     };
     Some(Cause::new(Reason::PreemptionRequirements, label, text))
 }
