@@ -14,7 +14,7 @@ use super::attributes::only_in;
 use super::compared_values::assigned;
 use super::expression::{LintContext, MAX_TEXT, Role, is_unit, parsed, unparsed};
 use super::knobs::{SLOT_VALUE, job_role};
-use super::rules::unquoted_text;
+use super::rules::{bare_word, unquoted_text};
 use super::schema::AdSchema;
 use super::versions::{LintVersions, is_certain, read_elsewhere};
 use super::{LineIndex, MAX_OF_LINE, placed, shifted_fix};
@@ -226,7 +226,9 @@ impl AdLinter {
                 let is_circle = |one: &Diagnostic| one.code == "version-dependent" && one.message.ends_with("(cycle)");
                 found.extend(of_expression.into_iter().filter(|one| circle.is_none() || !is_circle(one)));
                 found.extend(circle);
-                found.extend(unquoted_text(line.name, line.text, expr, &defined));
+                let bare = unquoted_text(line.name, line.text, expr, &defined);
+                let word = || kind.and_then(|_| bare_word(line.name, line.text, expr, &defined));
+                found.extend(bare.or_else(word));
             }
             let given = self.give(file, line, found, &mut known.given);
             known.verdicts.insert(has, given.clone());
@@ -340,7 +342,12 @@ impl AdLinter {
         let text = whole[range].trim_ascii_end();
         let (Ok(expr), Ok(ad)) = (parse_expr(text, &options), ClassAd::parse_with(text, &options)) else {
             if let Err(error) = parse_expr(text, &options) {
-                let fault = unparsed(text, &error, &options);
+                let mut fault = unparsed(text, &error, &options);
+                // What is missing is missing at the end of the attribute before it.
+                let end = text[..fault.span.range().start.min(text.len())].trim_ascii_end().len();
+                if fault.message.starts_with("expected `;` before the attribute") && end > 0 {
+                    fault.span = Span::new(end - 1, end);
+                }
                 let line = Line::new(Name::new("ad"), text, Quoting::New, lines.line(start));
                 let before = lines.before(whole, start);
                 let mut line = Line { faults: vec![fault], before, offset: Some(start), ..line };

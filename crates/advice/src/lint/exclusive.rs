@@ -23,10 +23,14 @@ const ACTIVITIES: [(&str, &[&str]); 7] = [
 ];
 
 /// Attributes with values that they do not have at once, lower case (`Resource.cpp`).
-pub(super) const APART: [[(&str, &str); 2]; 3] = [
+pub(super) const APART: [[(&str, &str); 2]; 7] = [
     [("partitionableslot", "true"), ("dynamicslot", "true")],
     [("slottype", "partitionable"), ("dynamicslot", "true")],
     [("slottype", "dynamic"), ("partitionableslot", "true")],
+    [("slottype", "partitionable"), ("partitionableslot", "false")],
+    [("slottype", "dynamic"), ("dynamicslot", "false")],
+    [("slottype", "static"), ("partitionableslot", "true")],
+    [("slottype", "static"), ("dynamicslot", "true")],
 ];
 
 /// A clause that compares an attribute with a constant.

@@ -41,16 +41,21 @@ pub(super) const RELEASE: Role =
     Role { there: &["holdreason", "holdreasoncode", "holdreasonsubcode"], state: JobState::Held, ..LONE_JOB };
 /// Asked of jobs that are not held.
 pub(super) const HOLD: Role = Role { state: JobState::NotHeld, ..LONE_JOB };
+/// Asked of jobs that run.
+pub(super) const VACATE: Role = Role { state: JobState::Running, ..LONE_JOB };
+/// Asked of jobs that are completed or removed.
+pub(super) const LEAVE: Role = Role { state: JobState::Leaving, ..LONE_JOB };
 
 /// Attributes of jobs that are conditions, lower case, beside `PeriodicRelease`.
-const JOB_CONDITIONS: [&str; 6] =
-    ["leavejobinqueue", "onexithold", "onexitremove", "periodichold", "periodicremove", "periodicvacate"];
+const JOB_CONDITIONS: [&str; 4] = ["onexithold", "onexitremove", "periodichold", "periodicremove"];
 
 /// The role of an attribute (lower case) of a job.
 pub(super) fn job_role(name: &[u8]) -> Role {
     match name {
         b"periodicrelease" => RELEASE,
         b"periodichold" => HOLD,
+        b"periodicvacate" => VACATE,
+        b"leavejobinqueue" => LEAVE,
         b"requirements" => MATCH,
         b"rank" => MATCH_VALUE,
         name if JOB_CONDITIONS.iter().any(|known| known.as_bytes() == name) => LONE_JOB,

@@ -1,4 +1,5 @@
-//! Policies of the access point that ask for a state in which they are not evaluated (HTCondor's `user_job_policy.cpp`).
+//! Policies of the access point that ask for a state in which they are not evaluated (HTCondor's `user_job_policy.cpp`, and
+//! `DestroyProc` in its `qmgmt.cpp`).
 //!
 //! In: an expression and the state of its jobs. Out: a finding of the rule `never-true` for a clause that asks for another.
 
@@ -18,6 +19,10 @@ pub enum JobState {
     NotHeld,
     /// Held jobs, except those that their users held.
     Held,
+    /// Jobs that run or are suspended.
+    Running,
+    /// Jobs that are completed or removed.
+    Leaving,
 }
 
 /// The value of `JobStatus` of a held job, and of `HoldReasonCode` of a job that its user held.
@@ -65,6 +70,12 @@ fn refuses(
     match (state, name.folded()) {
         (JobState::NotHeld, b"jobstatus") if equal && value == HELD => {
             Some(("held jobs are not held again", "remove the clause, or write `JobStatus != 5`"))
+        }
+        (JobState::Running, b"jobstatus") if equal && !matches!(value, 2 | 7) => {
+            Some(("only running jobs are vacated", "remove the clause: `JobStatus` is 2"))
+        }
+        (JobState::Leaving, b"jobstatus") if equal && !matches!(value, 3 | 4) => {
+            Some(("only completed and removed jobs leave the queue", "write `JobStatus == 4`"))
         }
         (JobState::Held, b"jobstatus") if equal && value != HELD || differs && value == HELD => {
             Some(("only held jobs are released", "remove the clause: `JobStatus` is 5"))

@@ -120,11 +120,17 @@ pub(super) fn unquoted_text(
     expr: &Expr,
     defined: &dyn Fn(Name) -> bool,
 ) -> Option<Diagnostic> {
-    let tree = expr.tree();
-    let Node::Attr(word) = *tree.node(tree.bare(expr.root())) else { return None };
-    let meant = is_string(attribute.folded()) && !is_known(word.folded()) && !defined(word);
-    let span = tree.span(tree.bare(expr.root())).filter(|_| meant)?;
-    Some(unquoted(&written(text, span), span))
+    let (tree, root) = (expr.tree(), expr.tree().bare(expr.root()));
+    let word = match *tree.node(root) {
+        Node::Attr(word) => word,
+        _ => first_of_dotted(tree, root)?,
+    };
+    let span = tree.span(root)?;
+    let shown = written(text, span);
+    // An ad has a type of its own, also where that is the name of an attribute: `Machine`.
+    let is_type = matches!(attribute.folded(), b"mytype" | b"targettype");
+    let meant = is_string(attribute.folded()) && (is_type || !is_known(word.folded())) || shown.starts_with('\'');
+    (meant && !defined(word)).then(|| unquoted(&shown, span))
 }
 
 /// `Site = Madison`: a value of an ad that is a word, or a name with dots, of which nothing is known.
@@ -226,6 +232,27 @@ fn misspelled_scope(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Optio
     let shown = written(context.text, span);
     let message = format!("`{shown}` is not the name of an ad, so this is UNDEFINED");
     Some(Diagnostic::warning(message, span).write(span, "TARGET").code("unseen-attribute"))
+}
+
+/// `Site = Madison`: an attribute that HTCondor does not know, set to a word with a capital that it does not know either and that is
+/// not an attribute of the same ad.
+pub(super) fn bare_word(
+    attribute: Name,
+    text: &[u8],
+    expr: &Expr,
+    defined: &dyn Fn(Name) -> bool,
+) -> Option<Diagnostic> {
+    /// The beginnings of names of attributes of jobs that slots refer to.
+    const STARTS: [&str; 9] = ["Want", "Is", "Has", "Use", "Need", "Request", "Require", "Job", "My"];
+    let (tree, root) = (expr.tree(), expr.tree().bare(expr.root()));
+    let Node::Attr(word) = *tree.node(root) else { return None };
+    let span = tree.span(root)?;
+    let shown = written(text, span);
+    let is_word = shown.starts_with(|sign: char| sign.is_ascii_uppercase())
+        && shown.bytes().skip(1).all(|byte| byte.is_ascii_lowercase())
+        && !STARTS.iter().any(|start| shown.starts_with(start));
+    let is_unknown = !is_known(word.folded()) && !is_known(attribute.folded()) && !defined(word);
+    (is_word && is_unknown && shown.len() > 2).then(|| unquoted(&shown, span))
 }
 
 /// A word that is meant as a text.

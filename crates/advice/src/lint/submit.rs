@@ -10,11 +10,15 @@ use super::attributes::{is_known, misspelled_own};
 use super::commands::{self, CommandKind};
 use super::compared_values::assigned as assigned_value;
 use super::expression::{LintContext, Role};
-use super::knobs::{HOLD, LONE_JOB, MATCH_VALUE, RELEASE};
+use super::knobs::{HOLD, LEAVE, LONE_JOB, MATCH_VALUE, RELEASE, VACATE};
 use super::open_macros::lint_with_macros;
 use super::rules::{published, unquoted_text};
-use super::submit_expressions::{Own, date, minutes_of_days, of_gpus, of_rank, quoted_truth, string_for_number};
-use super::submit_lines::{byte_order_mark, comment_in_statement, joined_command, of_other_system, short_row};
+use super::submit_expressions::{
+    Own, date, minutes_of_days, of_any_status, of_gpus, of_rank, quoted_truth, string_for_number,
+};
+use super::submit_lines::{
+    byte_order_mark, comment_in_statement, joined_command, long_row, of_other_system, short_row,
+};
 use super::submit_requests::{expanded_size, is_amount, number_expected, request, undefined_at_first};
 use super::versions::LintVersions;
 use super::{beside_comment, is_slip, own_types, placed, refusals, second_place, shifted_fix};
@@ -26,17 +30,8 @@ use classmate::internal::syntax::token::Quoting;
 use classmate::{Diagnostic, Name, Span};
 use classmate_config::internal::config::origin;
 
-/// Commands that are conditions, lower case.
-const CONDITIONS: &[&str] = &[
-    "requirements",
-    "periodic_hold",
-    "periodic_remove",
-    "periodic_release",
-    "periodic_vacate",
-    "on_exit_hold",
-    "on_exit_remove",
-    "leave_in_queue",
-];
+/// Commands that are conditions, lower case, beside those that have a role of their own.
+const CONDITIONS: &[&str] = &["periodic_remove", "on_exit_hold", "on_exit_remove"];
 
 /// Checks a submit file.
 pub fn lint(file: &Arc<str>, text: &[u8], versions: &LintVersions) -> Vec<Diagnostic> {
@@ -86,7 +81,7 @@ pub fn lint(file: &Arc<str>, text: &[u8], versions: &LintVersions) -> Vec<Diagno
     found.extend(byte_order_mark(file, text));
     found.extend(all.iter().filter_map(|(number, _, line)| comment_in_statement(file, line, *number)));
     found.extend(of_other_system(file, &all));
-    found.extend(short_row(file, text, &all));
+    found.extend(short_row(file, text, &all).or_else(|| long_row(file, text, &all)));
     found.extend(all.iter().filter_map(|(number, _, line)| joined_command(file, line, *number)));
     for (count, last) in of_reading.into_values().filter(|(count, _)| *count > MAX_OF_STATEMENT) {
         if let Some(last) = found.get_mut(last) {
@@ -179,6 +174,8 @@ fn role_of(command: &str, own: &Own) -> Option<Role> {
     match command {
         "periodic_release" => Some(RELEASE),
         "periodic_hold" => Some(HOLD),
+        "periodic_vacate" => Some(VACATE),
+        "leave_in_queue" => Some(LEAVE),
         "requirements" => Some(own.requirements()),
         "rank" | "preferences" => Some(MATCH_VALUE),
         _ => CONDITIONS.contains(&command).then_some(LONE_JOB),
@@ -244,6 +241,10 @@ pub(super) fn command(
         return vec![placed(found.shifted(value), file, number, excerpt, None)];
     }
     let beside = || own.beside(start, &lower);
+    if let Some(found) = of_any_status(&lower, &shown, &beside()) {
+        let excerpt = Excerpt { text: statement.to_vec(), subject: Some(String::from_utf8_lossy(name).into_owned()) };
+        return vec![placed(found.shifted(value), file, number, excerpt, None)];
+    }
     let context =
         LintContext { defined, unknown_word, versions, beside: &beside, ..LintContext::of(text, Quoting::Old, role) };
     let of_macro = expanded_size(own, text);

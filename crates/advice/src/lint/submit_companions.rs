@@ -29,6 +29,7 @@ impl Reading {
             self.checkpoints(),
             self.on_access_point(universe),
             self.released(),
+            self.released_of_nothing(),
             self.larger(),
             self.of_java(universe),
             self.on_no_slot(universe),
@@ -326,6 +327,30 @@ impl Reading {
         let help = "write a condition, such as `NumJobStarts < 3 && time() - EnteredCurrentStatus > 600`".to_owned();
         // A job that is submitted on hold waits for it.
         let waits = self.may_have("hold") || self.includes;
-        (value.trim().eq_ignore_ascii_case("true") && !waits).then_some((*at, message, help))
+        if value.trim().eq_ignore_ascii_case("true") {
+            return (!waits).then_some((*at, message, help));
+        }
+        // It is evaluated for held jobs alone (`user_job_policy.cpp`).
+        let plain = value.split_whitespace().collect::<String>().to_ascii_lowercase();
+        let is_held = matches!(plain.trim_matches(['(', ')']), "jobstatus==5" | "jobstatus=?=5" | "my.jobstatus==5");
+        let message = format!("`periodic_release` is `{value}`, which all held jobs are: each starts again and again");
+        (is_held && !waits).then_some((*at, message, help))
+    }
+
+    /// A release of jobs that a policy of their own put on hold, without such a policy (`condor_holdcodes.h`, code 3).
+    fn released_of_nothing(&self) -> Companion {
+        const POLICIES: [&str; 6] =
+            ["periodic_hold", "on_exit_hold", "periodichold", "onexithold", "my.periodichold", "my.onexithold"];
+        let (value, at) = self.value(&["periodic_release", "periodicrelease"])?;
+        let plain = value.split_whitespace().collect::<String>().to_ascii_lowercase();
+        let needs = plain.split("&&").any(|clause| {
+            let clause = clause.trim_matches(['(', ')']);
+            matches!(clause, "holdreasoncode==3" | "holdreasoncode=?=3" | "my.holdreasoncode==3")
+        });
+        let may_hold = self.includes || plain.contains("||") || POLICIES.iter().any(|name| self.may_have(name));
+        let message =
+            "`HoldReasonCode` is 3 for a job that its own policy holds, and there is no such policy".to_owned();
+        let help = "write the code that is meant, or set `periodic_hold` too".to_owned();
+        (needs && !may_hold).then_some((*at, message, help))
     }
 }

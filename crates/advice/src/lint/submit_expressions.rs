@@ -16,6 +16,7 @@ use super::versions::LintVersions;
 use crate::submit::statements::{queue_arguments, statements};
 use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::literal::Literal;
+use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
 use classmate::internal::syntax::view::{RefScope, Reference};
@@ -39,6 +40,8 @@ pub(super) struct Own {
     pub(super) sizes: BTreeMap<String, String>,
     /// The comments right above statements, by the offsets of these.
     pub(super) comments: BTreeMap<usize, String>,
+    /// All comments.
+    pub(super) all_comments: String,
     /// The values of commands that give a reason: names in lower case.
     pub(super) reasons: BTreeMap<String, String>,
     /// The versions in which expressions are read and compared.
@@ -54,6 +57,8 @@ impl Own {
             if line.starts_with(b"#") {
                 comment.push_str(&String::from_utf8_lossy(line));
                 comment.push(' ');
+                own.all_comments.push_str(&String::from_utf8_lossy(line));
+                own.all_comments.push('\n');
             } else if !comment.is_empty() {
                 own.comments.insert(start, std::mem::take(&mut comment));
             }
@@ -110,7 +115,12 @@ impl Own {
 
     /// The finding about a number of seconds of which the comment above says another amount.
     pub(super) fn said_otherwise(&self, start: usize, name: &str, number: &str) -> Option<Diagnostic> {
-        said_otherwise(name, number, &self.beside(start, name))
+        said_otherwise(name, number, &self.beside(start, name)).or_else(|| {
+            // The number of a limit may be explained at the beginning of the file.
+            let is_limit = matches!(name, "allowed_execute_duration" | "allowed_job_duration");
+            let found = is_limit.then(|| said_otherwise(name, number, &self.all_comments))??;
+            found.message.contains(&format!("`{number} ")).then_some(found)
+        })
     }
 
     /// The role of `requirements`.
@@ -236,6 +246,23 @@ pub(super) fn date(name: &str, text: &str) -> Option<Diagnostic> {
     Some(Diagnostic::error(message, Span::new(0, text.len())).help(help).code("rejected-submit"))
 }
 
+/// A limit of the time in any status, where the comment or the reason speaks of the time that a job runs.
+pub(super) fn of_any_status(name: &str, text: &str, beside: &str) -> Option<Diagnostic> {
+    const WORDS: [&str; 5] = ["ran", "run", "running", "runs", "runtime"];
+    let plain: String = text.split_whitespace().collect::<String>().to_ascii_lowercase().replace(['(', ')'], "");
+    let is_limit = ["time-enteredcurrentstatus>", "currenttime-enteredcurrentstatus>"];
+    let rest = is_limit.iter().find_map(|start| plain.strip_prefix(start))?;
+    let is_number = rest.bytes().all(|byte| byte.is_ascii_digit() || b"=*+-".contains(&byte));
+    let mut words = beside.split(|sign: char| !sign.is_ascii_alphanumeric());
+    let speaks = words.any(|word| WORDS.iter().any(|known| known.eq_ignore_ascii_case(word)));
+    if !matches!(name, "periodic_hold" | "periodic_remove") || !is_number || !speaks {
+        return None;
+    }
+    let message = "this is the time in any status: idle jobs that wait so long count as well";
+    let found = Diagnostic::warning(message, Span::new(0, text.len())).code("odd-command");
+    Some(found.help("write `JobStatus == 2 && …` for the time that a job runs"))
+}
+
 /// Commands that are numbers of seconds.
 pub(super) const SECONDS: [&str; 8] = [
     "allowed_execute_duration",
@@ -285,8 +312,34 @@ pub(super) fn of_rank(text: &[u8], own: &Own, name: &str) -> Option<Diagnostic> 
         let warning = Diagnostic::warning("a string is not a number, so it counts as 0", Span::new(0, text.len()));
         return Some(warning.help("remove the quotes").code("type-clash"));
     }
-    let same = same_for_all(text, &own.options());
+    let same = same_for_all(text, &own.options()).or_else(|| always_zero(text, &own.options()));
     same.or_else(|| own.unknown_value(text).map(|found| number_expected(found, name)))
+}
+
+/// A division of integers in a rank that is 0 for all slots: `Mips / 1000000`.
+fn always_zero(text: &[u8], options: &ParseOptions) -> Option<Diagnostic> {
+    /// Attributes that are integers, and numbers above all values that machines have.
+    const MOST: [(&[u8], i64); 7] = [
+        (b"cpus", 4_096),
+        (b"gpus", 256),
+        (b"kflops", 100_000_000),
+        (b"memory", 100_000_000),
+        (b"mips", 1_000_000),
+        (b"totalcpus", 4_096),
+        (b"totalmemory", 100_000_000),
+    ];
+    let expr = parse_expr(text, options).ok()?;
+    let tree = expr.tree();
+    let zero = |id| {
+        let Node::Binary(BinaryOp::Divide, left, right) = *tree.node(id) else { return None };
+        let Node::Literal(Literal::Int(divisor)) = tree.node(tree.bare(right)) else { return None };
+        let name = tree.reference(tree.bare(left))?.name;
+        let (_, most) = MOST.iter().find(|(known, _)| *known == name.folded())?;
+        let message = format!("a division of integers: `{name}` is below {divisor} on every machine, so this is 0");
+        let found = Diagnostic::warning(message, tree.span(id)?).code("integer-division");
+        (*divisor >= *most).then(|| found.help(format!("write `{name} / {divisor}.0`")))
+    };
+    (tree.first_of(expr.root())..=expr.root()).find_map(zero)
 }
 
 /// A rank of attributes that the job alone has: it is the same for all slots.

@@ -72,6 +72,64 @@ pub(super) fn short_row(file: &Arc<str>, text: &[u8], all: &[SubmitLine<'_>]) ->
     None
 }
 
+/// A row of items with more columns than `queue` has variables: the last one takes the rest of the row, with its commas.
+pub(super) fn long_row(file: &Arc<str>, text: &[u8], all: &[SubmitLine<'_>]) -> Option<Diagnostic> {
+    /// Rows that are looked at.
+    const MAX_ROWS: usize = 10_000;
+    let (number, start, statement) =
+        all.iter().find(|(.., line)| queue_arguments(joined(line).trim_ascii()).is_some())?;
+    let line = joined(statement);
+    let arguments = String::from_utf8_lossy(queue_arguments(line.trim_ascii())?).into_owned();
+    let queue = QueueStatement::parse(&arguments).ok()?;
+    let is_list = queue.kind == ItemKind::Rows && matches!(queue.list, ItemList::Lines(first) if first.is_empty());
+    let last = queue.names.last().filter(|_| is_list && !queue.format.has_header() && queue.names.len() >= 2)?;
+    // A list of files, or a text in quotes, may have commas.
+    let reference = format!("$({})", last.to_ascii_lowercase());
+    let mut uses = all.iter().map(|(.., line)| String::from_utf8_lossy(line).to_ascii_lowercase());
+    let is_plain = |line: &String| {
+        let name = line.split('=').next().unwrap_or_default().trim();
+        matches!(name, "arguments" | "args") && !line.contains(['\'', '\\'])
+    };
+    let count = uses.clone().filter(|line| line.contains(&reference)).count();
+    if count == 0 || !uses.all(|line| !line.contains(&reference) || is_plain(&line)) {
+        return None;
+    }
+    let lines = memchr::memchr_iter(b'\n', statement).count() as u64;
+    let rest = text.get(start + statement.len() + 1..)?;
+    for (at, row) in rest.split(|byte| *byte == b'\n').enumerate().take(MAX_ROWS) {
+        let items = row.trim_ascii();
+        if items.starts_with(b")") {
+            return None;
+        }
+        if items.is_empty() || items.starts_with(b"#") || items.iter().any(|byte| matches!(*byte, 0x1F | b'$')) {
+            continue;
+        }
+        let shown = String::from_utf8_lossy(items).into_owned();
+        let Some(value) = remainder(&shown, queue.names.len() - 1).filter(|value| value.contains(", ")) else {
+            continue;
+        };
+        let column = row.len() - row.trim_ascii_start().len();
+        let message = format!("`{last}` is `{value}` here: the last variable takes the rest of the row");
+        let finding = Diagnostic::warning(message, Span::new(column, column + items.len()));
+        let excerpt = Excerpt { text: row.to_vec(), subject: None };
+        let help = "blanks and commas separate: write a variable of `queue` for each column, and items without blanks";
+        let finding = finding.help(help).code("odd-command");
+        return Some(placed(finding, file, number + lines + 1 + at as u64, excerpt, None));
+    }
+    None
+}
+
+/// The rest of a row behind so many items, each of which ends with a comma or blanks.
+fn remainder(row: &str, count: usize) -> Option<&str> {
+    let mut rest = row;
+    for _ in 0..count {
+        let end = rest.find([',', ' ', '\t'])?;
+        let behind = rest[end..].trim_start();
+        rest = behind.strip_prefix(',').unwrap_or(behind).trim_start();
+    }
+    Some(rest)
+}
+
 /// A command on a line that the `\` at the end of the line before it makes a part of another value.
 pub(super) fn joined_command(file: &Arc<str>, statement: &[u8], number: u64) -> Option<Diagnostic> {
     let mut offset = 0;

@@ -16,7 +16,7 @@ use classmate::internal::diagnostic::Severity;
 use classmate::{Diagnostic, Span};
 
 /// Macros that `condor_submit` itself defines, lower case.
-pub(super) const BUILT_IN: [&str; 34] = [
+pub(super) const BUILT_IN: [&str; 32] = [
     "arch",
     "cluster",
     "clusterid",
@@ -37,8 +37,6 @@ pub(super) const BUILT_IN: [&str; 34] = [
     "procid",
     "request_cpus",
     "request_memory",
-    "requestcpus",
-    "requestmemory",
     "row",
     "spool",
     "step",
@@ -129,6 +127,7 @@ impl<'r> Macros<'r> {
         found.extend(self.unused(statements));
         found.extend(self.undefined(statements));
         found.extend(self.calls(statements));
+        found.extend(self.sums(statements));
         found.extend(self.other_notations(statements));
         found
     }
@@ -173,6 +172,22 @@ impl<'r> Macros<'r> {
                 let warning = Diagnostic::warning(message, Span::new(start, start + call.len()));
                 found.push((*at, warning.help(help).code("odd-command")));
             }
+        }
+        found
+    }
+
+    /// `$INT(Process+1)`: the argument is the name of a macro or an expression without macros, in which `Process` has no
+    /// value (HTCondor's `config.cpp`).
+    fn sums(&self, statements: &[String]) -> Vec<Refused> {
+        let mut found = Vec::new();
+        for (text, at) in self.reading.values.iter().filter(|(name, _)| self.expands(name)).flat_map(|(_, all)| all) {
+            let odd = undefined_sum(text).and_then(|odd| Some((odd, statements.get(*at)?)));
+            let Some(((call, sum), statement)) = odd else { continue };
+            let start = statement.find(&call).unwrap_or_default();
+            let message = format!("`{sum}` is neither the name of a macro nor a number: the call has no value");
+            let warning = Diagnostic::warning(message, Span::new(start, start + call.len()));
+            let help = "define a macro of it, with `$( )` around the names, and write the name of that macro here";
+            found.push((*at, warning.help(help).code("odd-command")));
         }
         found
     }
@@ -302,6 +317,19 @@ impl<'r> Macros<'r> {
         names.find(|name| !is_defined(name))
     }
 
+    /// Tests whether macros may come from the command line or from a DAG: the file queues one job, defines no macros itself, or
+    /// speaks of it.
+    fn is_for_others(&self, statements: &[String], queued: &[String]) -> bool {
+        const WORDS: [&str; 8] =
+            ["condor_submit", "command line", "commandline", "dag", "-append", "vars", "wrapper", "template"];
+        let is_own = |name: &&String| !is_command(name) && !name.contains('.');
+        let has_own = self.reading.values.keys().any(|name| is_own(&name)) || !queued.is_empty();
+        let comments = statements.iter().filter(|line| line.trim_start().starts_with('#'));
+        let mut comments = comments.map(|line| line.to_ascii_lowercase());
+        let speaks = comments.any(|line| WORDS.iter().any(|word| line.contains(word)));
+        self.reading.jobs() < 2 || !has_own || self.reading.includes || speaks
+    }
+
     /// References to macros that nothing defines and that are named almost like one that is defined. Others may come from
     /// the command line or from a DAG.
     fn undefined(&self, statements: &[String]) -> Vec<Refused> {
@@ -325,6 +353,7 @@ impl<'r> Macros<'r> {
             })
             .map(str::to_ascii_lowercase)
             .collect();
+        let is_open = self.is_for_others(statements, &queued);
         let mut found: Vec<Refused> = Vec::new();
         let mut said: BTreeSet<(usize, String)> = BTreeSet::new();
         let texts = self.reading.values.values().flatten().chain(&self.reading.expanded);
@@ -361,6 +390,13 @@ impl<'r> Macros<'r> {
                     };
                     queued.iter().filter(|_| name.len() == 3).find(is_near)
                 };
+                // `$(filename)` beside `queue file from …`.
+                let longer_slip = || {
+                    let is_part = |known: &&String| {
+                        known.len() >= 4 && (lower.starts_with(known.as_str()) || lower.ends_with(known.as_str()))
+                    };
+                    queued.iter().find(is_part)
+                };
                 let number = || Some(*at) == queue && text.split_whitespace().next() == Some(&format!("$({name})"));
                 let help = of_attribute(&given, &lower)
                     .or_else(|| of_environment(name))
@@ -369,8 +405,11 @@ impl<'r> Macros<'r> {
                     .or_else(|| Some(format!("the items are called `$({})`", item().filter(|_| name.len() >= 3)?)))
                     .or_else(|| Some(format!("did you mean `$({})`?", slip()?)))
                     .or_else(|| Some(format!("did you mean `$({})`?", short_slip()?)))
+                    .or_else(|| Some(format!("did you mean `$({})`?", longer_slip()?)))
                     .or_else(|| number().then(|| format!("one job is queued; define it, or write `$({name}:1)`")));
-                let Some(help) = help else { continue };
+                let missing =
+                    || (!is_open).then(|| format!("define `{name}`, or write a default, as in `$({name}:1)`"));
+                let Some(help) = help.or_else(missing) else { continue };
                 let reference = format!("$({name})");
                 if !said.insert((*at, reference.clone())) {
                     continue;
@@ -385,6 +424,24 @@ impl<'r> Macros<'r> {
         }
         found
     }
+}
+
+/// A call of a function of numbers whose argument is a sum with the name of a macro of jobs, and the argument.
+fn undefined_sum(text: &str) -> Option<(String, String)> {
+    const CALLS: [&str; 3] = ["$INT(", "$REAL(", "$EVAL("];
+    const OF_JOBS: [&str; 8] = ["process", "procid", "cluster", "clusterid", "item", "step", "row", "itemindex"];
+    CALLS.iter().find_map(|call| {
+        let start = text.find(call)?;
+        let inner = &text[start + call.len()..];
+        let end = inner.find(')')?;
+        let sum = inner[..end].split(',').next().unwrap_or_default().trim();
+        let words = sum.split(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_'));
+        let names: Vec<&str> = words.filter(|word| word.starts_with(|sign: char| sign.is_ascii_alphabetic())).collect();
+        let is_sum = sum.contains(['+', '*', '/', '%']) && !sum.contains(['$', '(', '"']);
+        let is_of_job = |name: &&str| OF_JOBS.iter().any(|known| known.eq_ignore_ascii_case(name));
+        (is_sum && names.iter().any(is_of_job))
+            .then(|| (text[start..=start + call.len() + end].to_owned(), sum.to_owned()))
+    })
 }
 
 /// A name that `is_own` knows in another notation than `$(name)`, as it is written, and the name.
@@ -416,6 +473,9 @@ fn of_job(name: &str) -> Option<String> {
         | "task_id" => "Process",
         "cluster_id" | "clusternumber" | "clusterno" | "clust" => "Cluster",
         "nodeid" | "node_id" | "nodenumber" => "Node",
+        "proc" => "Process",
+        "requestcpus" => "request_cpus",
+        "requestmemory" => "request_memory",
         _ => return None,
     };
     Some(format!("write `$({meant})`"))

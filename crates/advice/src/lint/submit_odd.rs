@@ -25,6 +25,9 @@ const FILES: [&str; 11] = [
     "aws_secret_access_key_file",
 ];
 
+/// The ends of names of programs.
+const SCRIPT_ENDS: [&str; 7] = [".bash", ".exe", ".pl", ".py", ".R", ".rb", ".sh"];
+
 /// Commands that are counts or times.
 const COUNTS: [&str; 8] = [
     "deferral_prep_time",
@@ -175,6 +178,9 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
         .or_else(|| odd_shape(name, value));
     if found.is_some() {
         return found;
+    }
+    if let Some(found) = joined_remaps(name, value) {
+        return Some(found);
     }
     if value.contains('$') {
         return None;
@@ -409,7 +415,8 @@ fn odd_files(name: &str, value: &str) -> Option<(String, String)> {
         "executable" => {
             let (program, rest) = value.split_once(' ')?;
             // `java` runs a class, or with `-jar` a file.
-            let interprets = interprets(program) || base(program) == "java";
+            let is_script = SCRIPT_ENDS.iter().any(|end| program.ends_with(end));
+            let interprets = interprets(program) || base(program) == "java" || is_script;
             let message = format!("`{name}` is the name of one file, `{value}`");
             (interprets || rest.trim_start().starts_with('-'))
                 .then(|| (message, format!("write `executable = {program}` and `arguments = {}`", rest.trim_start())))
@@ -438,20 +445,10 @@ fn odd_files(name: &str, value: &str) -> Option<(String, String)> {
         }
         "transfer_output_remaps" => {
             let inner = value.strip_prefix('"').and_then(|inner| inner.strip_suffix('"')).unwrap_or(value);
-            // An `=` in a name is written `\=`.
-            let signs = |item: &str| item.matches('=').count() - item.matches("\\=").count();
-            let mut items = inner.split(';').map(str::trim);
-            if let Some(item) =
-                items.clone().find(|item| signs(item) > 1 && item.contains(',') && !item.contains("://"))
-            {
-                let target = item.split_once('=').map_or(item, |(_, target)| target.trim());
-                let message = format!("`{target}` is one new name: `,` does not separate files");
-                return Some((message, format!("write `{}`", item.replace(',', ";"))));
-            }
             if let Some(found) = named_twice(inner) {
                 return Some(found);
             }
-            let item = items.find(|item| {
+            let item = inner.split(';').map(str::trim).find(|item| {
                 // `a: b, c = d`
                 let front = item.split('=').next().unwrap_or_default();
                 !item.is_empty() && (!item.contains('=') || front.contains([':', ',']) && !front.contains("://"))
@@ -489,6 +486,44 @@ fn odd_files(name: &str, value: &str) -> Option<(String, String)> {
         }
         _ => None,
     }
+}
+
+/// New names that `,` separates, and an arrow in the place of the `=`.
+fn joined_remaps(name: &str, value: &str) -> Option<(String, String)> {
+    if name != "transfer_output_remaps" {
+        return None;
+    }
+    let inner = value.strip_prefix('"').and_then(|inner| inner.strip_suffix('"')).unwrap_or(value);
+    // The arguments of functions have commas too: `$INT(Process,%03d)`.
+    let mut depth = 0_usize;
+    let plain: String = inner
+        .chars()
+        .map(|sign| {
+            match sign {
+                '(' => depth += 1,
+                ')' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            if depth > 0 && ",;=".contains(sign) { '_' } else { sign }
+        })
+        .collect();
+    // An `=` in a name is written `\=`.
+    let signs = |item: &str| item.matches('=').count() - item.matches("\\=").count();
+    let mut items = plain.split(';').map(str::trim);
+    if let Some(item) = items.clone().find(|item| signs(item) > 1 && item.contains(',') && !item.contains("://")) {
+        let target = item.split_once('=').map_or(item, |(_, target)| target.trim());
+        let message = format!("`{target}` is one new name: `,` does not separate files");
+        let has_call = value.contains('(');
+        let help = if has_call {
+            "write `;` between the files".to_owned()
+        } else {
+            format!("write `{}`", item.replace(',', ";"))
+        };
+        return Some((message, help));
+    }
+    let item = items.find(|item| item.contains("=>"))?;
+    let message = format!("the new name in `{item}` begins with `>`");
+    Some((message, "write `name = new`".to_owned()))
 }
 
 /// Two files with one new name, and one file with two.

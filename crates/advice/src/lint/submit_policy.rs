@@ -45,7 +45,7 @@ fn constant(text: &str) -> Option<bool> {
 impl Reading {
     /// Reports policies and limits that cannot be meant together.
     pub(super) fn policies(&mut self, statements: &[String]) {
-        let found = [self.undone(), self.endless(), self.at_once(), self.other_order(), self.both()];
+        let found = [self.undone(), self.endless(), self.at_once(), self.other_order(), self.both(), self.never_left()];
         for (at, message, help) in found.into_iter().flatten() {
             self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
         }
@@ -68,6 +68,15 @@ impl Reading {
         let same = plain(&hold) == plain(&remove) && constant(&hold).is_none();
         let message = "`periodic_remove` is the condition of `periodic_hold`, so the job does not stay held";
         same.then(|| (at, message.to_owned(), "remove one of them, or write another condition".to_owned()))
+    }
+
+    /// The condition under which a job leaves the queue is the one under which it is held instead.
+    fn never_left(&self) -> Option<(usize, String, String)> {
+        let (hold, _) = policy(self, "on_exit_hold")?;
+        let (remove, at) = policy(self, "on_exit_remove")?;
+        let same = plain(&hold) == plain(&remove) && constant(&hold).is_none();
+        let message = "`on_exit_remove` is the condition of `on_exit_hold`, which comes first: no job leaves the queue";
+        same.then(|| (at, message.to_owned(), "write another condition for one of them".to_owned()))
     }
 
     /// A job that starts anew whenever it ends. A job that runs at times of its own is meant to.

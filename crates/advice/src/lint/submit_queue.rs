@@ -20,6 +20,23 @@ pub(super) fn is_list_file(item: &str) -> bool {
     !lower.contains([' ', ',', '\t', '$']) && ENDS.iter().any(|end| lower.len() > end.len() && lower.ends_with(end))
 }
 
+/// Tests whether the only item is a pattern of the names of files: `*.fits`, `data/run?.root`.
+fn is_file_pattern(item: &str) -> bool {
+    let item = item.trim();
+    let has_ending = item.rsplit_once('.').is_some_and(|(_, end)| {
+        (1..=6).contains(&end.len()) && end.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'*')
+    });
+    !item.contains([' ', ',', '\t', '$', '"', '\'']) && item.contains(['*', '?']) && (has_ending || item.contains('/'))
+}
+
+/// Tests whether the only item is a range of numbers: `1-10`.
+fn is_span(item: &str) -> bool {
+    let number = |text: &str| text.parse::<u32>().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()));
+    item.trim()
+        .split_once('-')
+        .is_some_and(|(first, last)| number(first).zip(number(last)).is_some_and(|(first, last)| first < last))
+}
+
 /// The items of a statement, if they are on its line; 1 for others.
 pub(super) fn items(queue: &QueueStatement<'_>) -> usize {
     let ItemList::Here(text) = &queue.list else { return 1 };
@@ -66,7 +83,7 @@ pub(super) fn odd_items(queue: &QueueStatement<'_>) -> Option<(String, String)> 
             let message = format!("the braces are a part of the items in `{}`", item.trim());
             (!is_range(item)).then(|| (message, format!("write `in ({inner})`"))).or_else(|| of_range(item))
         }
-        ItemList::Here(item) if queue.kind == ItemKind::Words && is_range(item) => of_range(item),
+        ItemList::Here(item) if queue.kind == ItemKind::Words && (is_range(item) || is_span(item)) => of_range(item),
         ItemList::File(file) if is_range(file) => {
             let message = format!("`from` takes the name of a file, here `{file}`");
             Some((message, format!("write `from {file} |` for the output of a command")))
@@ -80,15 +97,22 @@ pub(super) fn odd_items(queue: &QueueStatement<'_>) -> Option<(String, String)> 
             let message = format!("`from` takes the name of a file, here `{file}`");
             Some((message, format!("write `queue {count} {} from {name}`", queue.names.join(","))))
         }
+        ItemList::File(file) if command_of(file).is_some() && !file.ends_with('|') => {
+            let message = format!("`from` takes the name of a file, here `{file}`: no command is run");
+            Some((message, format!("write `from {file} |` for the output of a command")))
+        }
+        ItemList::File(file) if file.ends_with(']') && file.contains(" [") => {
+            let (name, slice) = file.split_once(" [").unwrap_or((file, ""));
+            let message = format!("`from` takes the name of a file, here `{file}`");
+            Some((message, format!("write `queue {} from [{slice} {name}`", queue.names.join(","))))
+        }
         ItemList::File(file) if file.contains(", ") => {
             Some((format!("`from` takes the name of a file, here `{file}`"), format!("write `in ({file})` for items")))
         }
-        ItemList::Here(item) if queue.kind == ItemKind::Words && is_list_file(item) && item.contains(['*', '?']) => {
-            Some((
-                format!("`in` takes items, here the one item `{item}`"),
-                format!("write `queue {} matching files {item}` for the names of files", queue.names.join(",")),
-            ))
-        }
+        ItemList::Here(item) if queue.kind == ItemKind::Words && is_file_pattern(item) => Some((
+            format!("`in` takes items, here the one item `{item}`"),
+            format!("write `queue {} matching files {item}` for the names of files", queue.names.join(",")),
+        )),
         ItemList::Here(item) if queue.kind == ItemKind::Words && is_list_file(item) => Some((
             format!("`in` takes items, here the one item `{item}`"),
             format!("write `from {item}` for the lines of a file"),
@@ -116,7 +140,8 @@ pub(super) fn of_paths(word: &str) -> Option<&'static str> {
 pub(super) fn odd_text(queue: &QueueStatement<'_>) -> Option<(String, String)> {
     let (ItemList::Here(text) | ItemList::File(text)) = &queue.list else { return None };
     let text = text.trim();
-    let is_quoted = |word: &str| word.len() > 2 && word.starts_with('"') && word.ends_with('"');
+    let is_in = |word: &str, sign: char| word.len() > 2 && word.starts_with(sign) && word.ends_with(sign);
+    let is_quoted = |word: &str| is_in(word, '"') || is_in(word, '\'');
     let mut words = text.split([',', ' ', '\t']).filter(|word| !word.is_empty());
     if let (ItemList::File(file), true) = (&queue.list, text.contains('*') && !text.ends_with('|')) {
         let message = format!("`from` takes the name of a file, here `{file}`");
@@ -134,11 +159,20 @@ pub(super) fn odd_text(queue: &QueueStatement<'_>) -> Option<(String, String)> {
     match (&queue.list, queue.kind) {
         (ItemList::Here(_), ItemKind::Words) if words.clone().all(is_quoted) && !text.is_empty() => {
             let message = format!("the quotes are a part of the items in `{text}`");
-            Some((message, format!("write `in ({})`", text.replace('"', ""))))
+            Some((message, format!("write `in ({})`", text.replace(['"', '\''], ""))))
+        }
+        (ItemList::Here(_), ItemKind::Words) if are_ended_by_semicolons(text) => {
+            let message = format!("the `;` is a part of the items in `{text}`: blanks and `,` separate");
+            Some((message, format!("write `in ({})`", text.split(';').map(str::trim).collect::<Vec<_>>().join(", "))))
         }
         (_, ItemKind::Paths(_) | ItemKind::Rows) if is_quoted(text) => {
             let message = format!("the quotes are a part of the name `{text}`");
-            Some((message, format!("write `{}`", text.trim_matches('"'))))
+            Some((message, format!("write `{}`", text.trim_matches(['"', '\'']))))
+        }
+        (ItemList::Here(_), ItemKind::Paths(_)) if joining_word(text).is_some() => {
+            let word = joining_word(text)?;
+            let message = format!("`{word}` is a pattern here, which no file has for a name");
+            Some((message, "write the patterns alone, separated by blanks".to_owned()))
         }
         (_, ItemKind::Paths(_)) => {
             let pattern = words.find(|word| word.contains("\\.") || word.contains(".*\\") || word.starts_with('^'))?;
@@ -153,6 +187,31 @@ pub(super) fn odd_text(queue: &QueueStatement<'_>) -> Option<(String, String)> {
     }
 }
 
+/// Tests whether items are written `a; b; c`: with a `;` behind each but the last.
+fn are_ended_by_semicolons(text: &str) -> bool {
+    let words: Vec<&str> = text.split([',', ' ', '\t']).filter(|word| !word.is_empty()).collect();
+    let Some((_, front)) = words.split_last() else { return false };
+    !front.is_empty() && front.iter().all(|word| word.len() > 1 && word.ends_with(';'))
+}
+
+/// A word of a sentence among patterns: `*.txt and *.csv`, `files in *.dat`.
+fn joining_word(text: &str) -> Option<&str> {
+    const WORDS: [&str; 7] = ["and", "or", "in", "from", "file", "dir", "matching"];
+    let mut words = text.split([',', ' ', '\t']).filter(|word| !word.is_empty());
+    let word = words.clone().find(|word| WORDS.iter().any(|known| known.eq_ignore_ascii_case(word)))?;
+    words.any(|word| word.contains(['*', '?'])).then_some(word)
+}
+
+/// The first word of a command line in the place of a file: `cat list.txt`, `./items.sh 3`.
+fn command_of(file: &str) -> Option<&str> {
+    const COMMANDS: [&str; 16] = [
+        "awk", "bash", "cat", "echo", "find", "grep", "head", "ls", "perl", "printf", "python", "python3", "sed", "sh",
+        "sort", "tail",
+    ];
+    let (first, _) = file.split_once(' ')?;
+    (COMMANDS.contains(&first) || first.starts_with("./")).then_some(first)
+}
+
 /// The fault of the arguments of `queue`.
 pub(super) fn queue_fault(arguments: &str) -> Option<(String, &'static str)> {
     let help = "write `queue N`, `queue N name in (items)`, `queue name from file` or `queue name matching pattern`";
@@ -165,6 +224,12 @@ pub(super) fn queue_fault(arguments: &str) -> Option<(String, &'static str)> {
     };
     if matches!(queue.list, ItemList::File("")) {
         return Some(("`queue … from` has no items".into(), help));
+    }
+    if let ItemList::File(file) = queue.list
+        && file.starts_with('|')
+    {
+        let message = format!("`{file}` is not a command: the `|` is at its end");
+        return Some((message, "write `queue name from command |`"));
     }
     let is_open = queue.count.contains('$') || queue.list == ItemList::None && arguments.contains('$');
     (!is_open && queue.jobs().is_none()).then(|| (format!("`{}` is not a number of jobs", queue.count), help))

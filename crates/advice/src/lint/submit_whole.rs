@@ -105,6 +105,7 @@ impl Reading {
         self.buckets(statements);
         self.shared_files(statements);
         self.overwritten(statements);
+        self.clusters(statements);
         self.unread_commands(&name, statements);
         self.policies(statements);
         self.companions(&name, statements);
@@ -249,6 +250,41 @@ impl Reading {
             let more = if allows.is_empty() { String::new() } else { format!(", or write `{allows} = true`") };
             self.found.push((at, error(message, &statements[at], format!("remove one of them{more}"))));
         }
+    }
+
+    /// The number of jobs that the file queues, as far as it is known: 2 for the lines of a file and the paths of patterns.
+    pub(super) fn jobs(&self) -> usize {
+        let Some((queue, _)) = &self.queued else { return 0 };
+        let arguments = self.expanded.iter().find(|(_, at)| at == queue).map_or("", |(text, _)| text.as_str());
+        let Ok(statement) = QueueStatement::parse(arguments) else { return 0 };
+        let several = matches!(statement.list, ItemList::Lines(_) | ItemList::File(_))
+            || matches!(statement.kind, ItemKind::Paths(_));
+        let count = statement.jobs().unwrap_or_default();
+        if several { count * 2 } else { count * items(&statement) }
+    }
+
+    /// Requests that differ from job to job, and a rank by the number of the job: each job is an autocluster of its own.
+    fn clusters(&mut self, statements: &[String]) {
+        /// Jobs of which the negotiator looks at each alone.
+        const MANY: usize = 1000;
+        const REQUESTS: [&str; 5] = ["request_cpus", "request_disk", "request_gpus", "request_memory", "rank"];
+        if self.jobs() < MANY {
+            return;
+        }
+        let differs = |name: &&str| {
+            self.value(&[*name]).is_some_and(|(value, _)| {
+                let lower = value.to_ascii_lowercase();
+                let mut words = lower.split(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_'));
+                ["$(process)", "$(procid)"].iter().any(|macro_| lower.contains(macro_))
+                    || words.any(|word| word == "procid")
+            })
+        };
+        let Some(name) = REQUESTS.iter().find(|name| differs(name)) else { return };
+        let Some((_, at)) = self.value(&[*name]).cloned() else { return };
+        let jobs = self.jobs();
+        let message = format!("`{name}` differs in all {jobs} jobs, so each is an autocluster of its own");
+        let help = "write one value for all jobs, or a few: the negotiator looks at each autocluster";
+        self.found.push((at, warning(message, &statements[at], help).code("per-job-attribute")));
     }
 
     /// The file of the output of several jobs, which overwrite each other's.
@@ -442,6 +478,18 @@ impl Reading {
             |(value, _): &&(String, usize)| ["no", "false", "never"].iter().any(|no| value.eq_ignore_ascii_case(no));
         let Some((_, at)) = self.value(&["should_transfer_files"]).filter(no).cloned() else { return };
         let exit = |(value, _): &&(String, usize)| value.to_ascii_lowercase().starts_with("on_");
+        let image = self.value(&["container_image", "containerimage"]).cloned();
+        let is_local = |image: &str| {
+            ["docker://", "oras://", "/"].iter().any(|start| image.starts_with(start)) || image.contains('$')
+        };
+        let may_stay = self.may_have("transfer_container") || self.may_have("transfercontainer");
+        if let Some((image, of_image)) = image.filter(|(image, _)| !is_local(image) && !may_stay) {
+            let message = format!("`should_transfer_files` is off, and the image `{image}` is a file to transfer");
+            let help =
+                "write `should_transfer_files = YES`, or `transfer_container = false` for an image that is there";
+            self.found.push((of_image, error(message, &statements[of_image], help)));
+            return;
+        }
         let files = ["transfer_input_files", "transfer_output_files"];
         let other = files.into_iter().find_map(|name| Some((name, self.value(&[name])?.1)));
         let when =
