@@ -10,7 +10,7 @@ use hashbrown::HashMap;
 
 use super::ad_values;
 use super::attribute_lines::tags;
-use super::attributes::only_in;
+use super::attributes::{is_known, misspelled_own, only_in};
 use super::compared_values::assigned;
 use super::expression::{LintContext, MAX_TEXT, Role, is_unit, parsed, unparsed};
 use super::knobs::{SLOT_VALUE, job_role};
@@ -69,15 +69,17 @@ fn role(name: Name, slot: bool) -> Role {
 /// Returns true if the value of an attribute is a constant that is fine there, whatever the others are, and the same in all
 /// versions.
 fn is_plain(name: Name, expr: &Expr, text: &[u8]) -> bool {
-    if ad_values::depends_on_others(name) {
-        return false;
-    }
     let Node::Literal(literal) = expr.node() else { return false };
     let is_fine = match literal {
         Literal::Bool(_) | Literal::Int(_) | Literal::Real(_) | Literal::RelTime(_) => true,
         _ => !role(name, false).condition,
     };
     is_fine && is_certain(literal, text.trim_ascii())
+}
+
+/// Returns true if something beside its value may be odd about an attribute that is a plain constant.
+fn may_be_odd(name: Name) -> bool {
+    ad_values::depends_on_others(name) || !is_known(name.folded())
 }
 
 /// Returns true if an ad is a slot's: it says so, or has what only slots have.
@@ -123,13 +125,15 @@ struct Line<'a> {
     offset: Option<usize>,
     quoting: Quoting,
     faults: Vec<Diagnostic>,
+    /// The value is a constant of which nothing is to be said by itself.
+    plain: bool,
 }
 
 impl<'a> Line<'a> {
     /// A line of which nothing but the value is known.
     fn new(name: Name, text: &'a [u8], quoting: Quoting, number: u64) -> Self {
         let (before, faults) = (&b""[..], Vec::new());
-        Line { name, expr: None, text, number, before, offset: None, quoting, faults }
+        Line { name, expr: None, text, number, before, offset: None, quoting, faults, plain: false }
     }
 }
 
@@ -154,6 +158,10 @@ pub struct AdLinter {
     repeated: usize,
     /// Expressions by attribute, text, version, and whether the ad is a slot's.
     seen: HashMap<(Vec<u8>, Vec<u8>, Semantics, bool), SeenExpression>,
+    /// What was said of names and of values beside others, by the name.
+    given: HashMap<Vec<u8>, Vec<(usize, Diagnostic)>>,
+    /// The attributes that names misspell.
+    names: HashMap<Vec<u8>, Option<&'static str>>,
     schema: Option<Arc<AdSchema>>,
     /// The versions for the ad that is looked at, where each has its own.
     own: Option<LintVersions>,
@@ -189,9 +197,43 @@ impl AdLinter {
         self.own = (read != versions.read).then(|| LintVersions { read, ..versions.clone() });
     }
 
+    /// Looks at the name of an attribute, and at its value beside those of the others.
+    fn beside(&mut self, file: &Arc<str>, ad: &ClassAd, line: &Line<'_>, slot: bool) {
+        let is_other = !is_known(line.name.folded());
+        let meant = if is_other { self.misspelled(line.name).filter(|meant| !ad.contains(*meant)) } else { None };
+        let found = meant.map(|meant| {
+            let message = format!("HTCondor does not know an attribute `{}`", line.name);
+            let found = Diagnostic::warning(message, Span::new(0, line.text.trim_ascii().len()));
+            found.help(format!("did you mean `{meant}`?")).code("unknown-attribute")
+        });
+        let Some(found) = found.or_else(|| ad_values::find(line.name, line.text, ad, slot)) else { return };
+        let mut given = self.given.remove(line.name.folded()).unwrap_or_default();
+        self.give(file, line, vec![found], &mut given);
+        self.given.insert(line.name.folded().to_vec(), given);
+    }
+
+    /// The attribute that a name misspells.
+    fn misspelled(&mut self, name: Name) -> Option<&'static str> {
+        if let Some(known) = self.names.get(name.folded()) {
+            return *known;
+        }
+        let meant = misspelled_own(name.folded());
+        self.names.insert(name.folded().to_vec(), meant);
+        meant
+    }
+
     fn expression(&mut self, file: &Arc<str>, ad: &ClassAd, line: &mut Line<'_>) {
         let slot = is_slot(ad);
-        let kind = if slot { Some("slot") } else { is_job(ad).then_some("job") };
+        let of_schedd =
+            matches!(ad.constant("MyType"), Some(Value::Str(kind)) if kind.eq_ignore_ascii_case(b"Scheduler"));
+        let other = if of_schedd { Some("scheduler") } else { is_job(ad).then_some("job") };
+        let kind = if slot { Some("slot") } else { other };
+        if kind.is_some_and(|kind| kind != "scheduler") {
+            self.beside(file, ad, line, slot);
+        }
+        if line.plain {
+            return;
+        }
         let key = (line.name.folded().to_vec(), line.text.to_vec(), self.versions().read, slot);
         let mut known = self.seen.remove(&key).unwrap_or_else(|| SeenExpression {
             mentioned: line.expr.as_ref().map(mentioned).unwrap_or_default(),
@@ -216,7 +258,9 @@ impl AdLinter {
                 let schema = self.schema.as_deref();
                 let (own, versions) = (Some((line.name, ad)), self.versions());
                 let context = LintContext::of(line.text, quoting, role);
-                let context = LintContext { defined: &defined, prefix, schema, own, versions, ..context };
+                let unknown = |word: Name| is_unknown_word(word, ad);
+                let unknown_word: Option<&dyn Fn(Name) -> bool> = kind.map(|_| &unknown as &dyn Fn(Name) -> bool);
+                let context = LintContext { defined: &defined, prefix, schema, own, versions, unknown_word, ..context };
                 let owner = only_in(line.name.folded());
                 if kind.is_some() && (owner.is_none() || owner == kind) {
                     found.extend(odd_constant(line.name, expr, line.text));
@@ -234,9 +278,6 @@ impl AdLinter {
             known.verdicts.insert(has, given.clone());
             given
         };
-        if let Some(found) = kind.and_then(|_| ad_values::find(line.name, line.text, ad, slot)) {
-            self.give(file, line, vec![found], &mut known.given);
-        }
         let settled = found_now.iter().any(|at| settles(self.alarms[*at].code));
         let is_judged = line.name.folded() == b"requirements" && !settled && line.text.len() <= MAX_TEXT;
         if let Some(expr) = line.expr.as_ref().filter(|_| is_judged) {
@@ -293,12 +334,13 @@ impl AdLinter {
         self.begin(|| Semantics::of_ad(ad.constant("CondorVersion")?.as_bytes()?));
         for (name, expr) in ad.iter() {
             let text = expr.to_text(Style::New);
-            if is_plain(name, &expr, &text) {
+            let plain = is_plain(name, &expr, &text);
+            if plain && !may_be_odd(name) {
                 continue;
             }
             // Parsed again, for the places in its text.
-            let expr = parse_expr(&text, &self.options(Quoting::New)).ok();
-            let mut line = Line { expr, ..Line::new(name, &text, Quoting::New, line_of(name)) };
+            let expr = if plain { None } else { parse_expr(&text, &self.options(Quoting::New)).ok() };
+            let mut line = Line { expr, plain, ..Line::new(name, &text, Quoting::New, line_of(name)) };
             self.expression(file, ad, &mut line);
         }
     }
@@ -362,13 +404,14 @@ impl AdLinter {
             let range = span.range();
             let Some(part) = text.get(range.clone()) else { continue };
             let value = expr.part(id);
-            if is_plain(name, &value, part) && odd_constant(name, &value, part).is_none() {
+            let plain = is_plain(name, &value, part) && odd_constant(name, &value, part).is_none();
+            if plain && !may_be_odd(name) {
                 continue;
             }
             let at = start + range.start;
             let (expr, before) = (parse_expr(part, &options).ok(), lines.before(whole, at));
             let mut line =
-                Line { expr, before, offset: Some(at), ..Line::new(name, part, Quoting::New, lines.line(at)) };
+                Line { expr, plain, before, offset: Some(at), ..Line::new(name, part, Quoting::New, lines.line(at)) };
             self.expression(file, &ad, &mut line);
         }
     }
@@ -462,6 +505,12 @@ impl AdLinter {
             }
         }
     }
+}
+
+/// Returns true if a word is probably not an attribute: custom attributes mostly have capitals.
+fn is_unknown_word(word: Name, ad: &ClassAd) -> bool {
+    let has_capital = word.display().bytes().any(|byte| byte.is_ascii_uppercase());
+    !(has_capital || is_known(word.folded()) || ad.contains(word))
 }
 
 /// The names that an expression needs a value of, as it is made of operators that are UNDEFINED where a side of them is.
@@ -581,10 +630,11 @@ fn attribute<'a>(
             if let Some(at) = rest.iter().position(|byte| !is_space(*byte)) {
                 faults.push(ignored(text, read + at, options));
             }
-            if faults.is_empty() && is_plain(name, &expr, text) && odd_constant(name, &expr, text).is_none() {
+            let plain = faults.is_empty() && is_plain(name, &expr, text) && odd_constant(name, &expr, text).is_none();
+            if plain && !may_be_odd(name) {
                 return None;
             }
-            Some(place(Some(expr), faults))
+            Some(Line { plain, ..place(Some(expr), faults) })
         }
     }
 }

@@ -120,7 +120,7 @@ fn excluded(context: &LintContext<'_>, tree: &Tree, clauses: &[ComparedClause]) 
     let pairs = clauses.iter().enumerate().flat_map(|(at, one)| clauses[..at].iter().map(move |other| (other, one)));
     let mut pairs = pairs.filter(|(first, second)| first.scope == second.scope && first.name != second.name);
     pairs.find_map(|(first, second)| {
-        let why = reason(first, second).or_else(|| reason(second, first))?;
+        let why = reason(first, second).or_else(|| reason(second, first)).or_else(|| never_both(first, second))?;
         let (span, other) = (tree.span(second.at)?, tree.span(first.at)?);
         let shown = (written(context.text, span), written(context.text, other));
         let found = Diagnostic::warning(format!("`{}` contradicts `{}`: {why}", shown.0, shown.1), span);
@@ -143,6 +143,16 @@ fn reason(first: &ComparedClause, second: &ComparedClause) -> Option<String> {
     let why =
         if is(second.name, "activity") { "a slot in this state never has this activity" } else { "no slot is both" };
     are_apart((first.name, value), (second.name, own)).then(|| why.to_owned())
+}
+
+/// The reason for which two attributes never exist at once: each does while a third one has other values.
+fn never_both(first: &ComparedClause, second: &ComparedClause) -> Option<String> {
+    let (name, values) = exists_only(first.name.folded())?;
+    let (other, others) = exists_only(second.name.folded())?;
+    let is_apart = name == other && !values.iter().any(|value| others.contains(value));
+    is_apart.then(|| {
+        format!("one exists while `{name}` is {}, the other while it is {}", values.join(" or "), others.join(" or "))
+    })
 }
 
 /// The activities of a slot in a state, lower case.

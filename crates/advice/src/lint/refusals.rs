@@ -36,6 +36,8 @@ pub(super) struct IfBranch {
     after_else: bool,
     /// The branch is read only if a name is defined that the file does not define.
     unless_defined: bool,
+    /// The statement of the `if`, and where its text begins and ends.
+    begins: (usize, usize, usize),
 }
 
 /// A value of a command or macro, and the number of its statement.
@@ -195,7 +197,7 @@ impl Reading {
                 let help = "write `[first:end]`, with a larger end";
                 self.found.push((at, warning(message, text, help).code("odd-command")));
             }
-            self.open_at_queue(at, text);
+            self.open_at_queue(text);
             let plain = arguments.split('(').next().unwrap_or_default().to_ascii_lowercase();
             let words: Vec<&str> = plain.split_whitespace().collect();
             if let [.., "matching"] | [.., "matching", "files" | "dirs" | "any"] = words.as_slice()
@@ -242,18 +244,17 @@ impl Reading {
     }
 
     /// `queue` in an `if` without `endif`: it is read, and ends the file, only if the condition is true.
-    pub(super) fn open_at_queue(&mut self, at: usize, text: &str) {
-        if self.open.is_empty() {
-            return;
-        }
+    pub(super) fn open_at_queue(&mut self, text: &str) {
+        let Some((begins, start, end)) = self.open.last().map(|branch| branch.begins) else { return };
         let message = "`queue` is in an `if` without `endif`";
         let help = "write `endif` before it: without it, `queue` is read only where the condition is true";
-        let found = if self.open.iter().any(|branch| branch.unless_defined) {
+        let mut found = if self.open.iter().any(|branch| branch.unless_defined) {
             error(message, text, help)
         } else {
             warning(message, text, help).code("odd-command")
         };
-        self.found.push((at, found));
+        found.span = Span::new(start, end);
+        self.found.push((begins, found));
     }
 
     pub(super) fn after_queue(&mut self, at: usize, text: &str) {
@@ -270,7 +271,8 @@ impl Reading {
     pub(super) fn begin(&mut self, at: usize, text: &str, condition: &str) {
         let reads = if self.reads() == Some(false) { Some(false) } else { self.condition(at, text, condition, "if") };
         let is_defined = condition.to_ascii_lowercase().starts_with("defined ") && reads.is_none() && !self.includes;
-        self.open(IfBranch { reads, here: None, any: reads, after_else: false, unless_defined: is_defined });
+        let begins = (at, text.len() - text.trim_start().len(), text.trim_end().len());
+        self.open(IfBranch { reads, here: None, any: reads, after_else: false, unless_defined: is_defined, begins });
     }
 
     /// Begins a branch inside of those that are open.
@@ -343,6 +345,7 @@ impl Reading {
             any,
             after_else: word == "else",
             unless_defined: false,
+            begins: outer.begins,
         };
         self.open(branch);
     }

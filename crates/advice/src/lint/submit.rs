@@ -141,7 +141,9 @@ pub(super) fn misspelled(
 /// The finding about `+request_gpus`: it sets an attribute that nothing reads.
 fn command_as_attribute(attribute: &str, line: &[u8]) -> Option<Diagnostic> {
     // What begins with `remote_` is for the job of a remote access point.
-    let is_command = attribute.contains('_') && !attribute.starts_with("remote_") && commands::is_listed(attribute);
+    let is_word = matches!(attribute, "executable" | "getenv" | "initialdir" | "universe");
+    let is_command =
+        (attribute.contains('_') || is_word) && !attribute.starts_with("remote_") && commands::is_listed(attribute);
     if !is_command || is_known(attribute.as_bytes()) {
         return None;
     }
@@ -236,14 +238,10 @@ pub(super) fn command(
     let own_attribute = |word: Name| own.attributes.contains(&word.folded().to_ascii_uppercase());
     let (defined, versions): (&dyn Fn(Name) -> bool, _) = (&own_attribute, &own.versions);
     let shown = String::from_utf8_lossy(text);
-    if let Some(found) = date(&lower, &shown).or_else(|| minutes_of_days(&lower, &shown)) {
-        let excerpt = Excerpt { text: statement.to_vec(), subject: Some(String::from_utf8_lossy(name).into_owned()) };
-        return vec![placed(found.shifted(value), file, number, excerpt, None)];
-    }
     let beside = || own.beside(start, &lower);
-    if let Some(found) = of_any_status(&lower, &shown, &beside()) {
-        let excerpt = Excerpt { text: statement.to_vec(), subject: Some(String::from_utf8_lossy(name).into_owned()) };
-        return vec![placed(found.shifted(value), file, number, excerpt, None)];
+    let of_time = date(&lower, &shown).or_else(|| minutes_of_days(&lower, &shown));
+    if let Some(found) = of_time.or_else(|| of_any_status(&lower, &shown, &beside())) {
+        return vec![of_value(found, (file, name), statement, (number, start), value)];
     }
     let context =
         LintContext { defined, unknown_word, versions, beside: &beside, ..LintContext::of(text, Quoting::Old, role) };

@@ -2,7 +2,8 @@
 //!
 //! In: the values of a file. Out: warnings of the rule `odd-command`.
 
-use super::refusals::{Reading, warning};
+use super::attributes::only_in;
+use super::refusals::{Reading, refers_to, warning};
 use super::submit_macros::BUILT_IN;
 use super::submit_programs::base;
 use crate::submit::bytes;
@@ -42,6 +43,14 @@ impl Reading {
             self.variables(),
             self.batch_system(),
             self.of_itself(),
+            self.other_list(),
+            self.no_such_day(),
+            self.nested_folder(),
+            self.two_names(),
+            self.node_of_one(universe),
+            self.refused_proxy(),
+            self.short_history(),
+            self.resource_of_job(),
         ];
         let related = self.related(universe);
         for (at, message, help) in found.into_iter().flatten().chain(related) {
@@ -335,6 +344,176 @@ impl Reading {
         let is_held = matches!(plain.trim_matches(['(', ')']), "jobstatus==5" | "jobstatus=?=5" | "my.jobstatus==5");
         let message = format!("`periodic_release` is `{value}`, which all held jobs are: each starts again and again");
         (is_held && !waits).then_some((*at, message, help))
+    }
+
+    /// Attributes of the job in a list of those of its slot, and the other way round.
+    fn other_list(&self) -> Companion {
+        const LISTS: [(&str, &str); 5] = [
+            ("job_machine_attrs", "slot"),
+            ("ulog_execute_attrs", "slot"),
+            ("email_attributes", "job"),
+            ("job_ad_information_attrs", "job"),
+            ("submit_event_notes_attrs", "job"),
+        ];
+        LISTS.iter().find_map(|(command, owner)| {
+            let (text, at) = self.value(&[command]).filter(|(text, _)| !text.contains('$'))?;
+            let mut names = text.split([',', ' ', '\t']).filter(|name| !name.is_empty());
+            let other = names.find(|name| {
+                let lower = name.to_ascii_lowercase();
+                only_in(lower.as_bytes()).is_some_and(|ad| ad != *owner)
+                    || lower.starts_with("my.")
+                    || lower.starts_with("target.")
+            })?;
+            let what = if *owner == "job" { "the job" } else { "the slot" };
+            let message =
+                format!("`{other}` is not the name of an attribute of {what}, of which `{command}` is a list");
+            Some((*at, message, format!("write names of attributes of {what}, or remove it")))
+        })
+    }
+
+    /// A day that no month of the file has: `31` in February.
+    fn no_such_day(&self) -> Companion {
+        let numbers = |name: &str| {
+            let (text, at) = self.value(&[name])?;
+            let all: Option<Vec<u32>> =
+                text.trim_matches('"').split(',').map(|part| part.trim().parse().ok()).collect();
+            Some((all?, *at))
+        };
+        let ((days, at), (months, _)) = (numbers("cron_day_of_month")?, numbers("cron_month")?);
+        let length = |month: &u32| match month {
+            2 => 29,
+            4 | 6 | 9 | 11 => 30,
+            _ => 31,
+        };
+        let (first, most) = (days.iter().min()?, months.iter().map(length).max()?);
+        let other = self.may_have("cron_day_of_week");
+        let message = format!("no month of `cron_month` has a day {first}, so the job never starts");
+        (*first > most && !other).then(|| (at, message, format!("write a day up to {most}")))
+    }
+
+    /// A file in the folder of the job, named with that folder once more.
+    fn nested_folder(&self) -> Companion {
+        const FILES: [&str; 5] = ["transfer_input_files", "input", "output", "error", "log"];
+        let (folder, _) = self.value(&["initialdir", "initial_dir"])?;
+        let folder = folder.trim_start_matches("./").trim_end_matches('/');
+        if folder.is_empty() || folder.starts_with(['/', '.', '"']) || self.includes {
+            return None;
+        }
+        FILES.iter().find_map(|name| {
+            let (text, at) = self.value(&[name])?;
+            let mut items = text.split(',').map(str::trim);
+            let is_within = |item: &&str| {
+                item.trim_start_matches("./")
+                    .strip_prefix(folder)
+                    .is_some_and(|rest| rest.len() > 1 && rest.starts_with('/'))
+            };
+            let item = items.find(is_within)?;
+            let message = format!("`{item}` is in the folder `{folder}` of the job, so in `{folder}/{folder}`");
+            let plain = item.trim_start_matches("./")[folder.len()..].trim_start_matches('/').to_owned();
+            Some((*at, message, format!("write `{plain}`")))
+        })
+    }
+
+    /// A command under two names: `condor_submit` reads the first, and asks whether the other is a typo.
+    fn two_names(&self) -> Companion {
+        const NAMES: [(&str, &[&str]); 18] = [
+            ("arguments", &["args"]),
+            ("error", &["stderr"]),
+            ("executable", &["cmd"]),
+            ("getenv", &["get_env"]),
+            ("initialdir", &["initial_dir", "job_iwd", "iwd"]),
+            ("input", &["stdin"]),
+            ("log", &["userlog"]),
+            ("machine_count", &["node_count", "nodecount"]),
+            ("max_retries", &["jobmaxretries"]),
+            ("notification", &["jobnotification"]),
+            ("output", &["stdout"]),
+            ("periodic_hold", &["periodichold"]),
+            ("priority", &["prio", "jobprio"]),
+            ("request_cpus", &["requestcpus"]),
+            ("request_disk", &["requestdisk"]),
+            ("request_memory", &["requestmemory"]),
+            ("transfer_input_files", &["transferinputfiles"]),
+            ("universe", &["jobuniverse"]),
+        ];
+        let (name, other, at) = NAMES.iter().find_map(|(name, others)| {
+            let (text, _) = self.value(&[name])?;
+            others.iter().find_map(|other| {
+                let (value, at) = self.value(&[other]).filter(|(value, _)| value != text)?;
+                let is_used =
+                    self.values.values().flatten().any(|(text, _)| refers_to(text, other)) || value.is_empty();
+                (!is_used).then_some((*name, *other, *at))
+            })
+        })?;
+        let message = format!("`{other}` has no effect: `{name}` is set, which is the same command");
+        (!self.includes).then(|| (at, message, format!("remove `{other}`, or `{name}`")))
+    }
+
+    /// The number of a node in a job that has but one: it is nothing.
+    fn node_of_one(&self, universe: &str) -> Companion {
+        if universe.contains('$') || matches!(universe, "parallel" | "mpi" | "11" | "8") || self.includes {
+            return None;
+        }
+        let is_node = |text: &str| refers_to(text, "node");
+        // A DAG may define such a macro, for one job.
+        let own = self.values.contains_key("node") || self.is_of_items("node") || self.jobs() < 2;
+        let (_, all) = self.values.iter().find(|(_, all)| all.iter().any(|(text, _)| is_node(text)))?;
+        let message = "`$(Node)` is the number of a machine of a parallel job, and is nothing here".to_owned();
+        (!own).then(|| (all.last().map_or(0, |(_, at)| *at), message, "write `$(Process)`".to_owned()))
+    }
+
+    /// A proxy that the file names, and does not want: `condor_submit` takes it all the same.
+    fn refused_proxy(&self) -> Companion {
+        self.value(&["x509userproxy"])?;
+        let (text, at) = self.value(&["use_x509userproxy"])?;
+        let is_no = ["false", "no", "0"].iter().any(|word| text.eq_ignore_ascii_case(word));
+        let message = "`use_x509userproxy` has no effect: `x509userproxy` is set".to_owned();
+        is_no.then(|| (*at, message, "remove one of them".to_owned()))
+    }
+
+    /// An entry of a history of slots that is longer than the history: the first one has the number 0.
+    fn short_history(&self) -> Companion {
+        let length = |name: &str| self.value(&[name])?.0.trim().parse::<usize>().ok();
+        let machines = || {
+            let length = length("job_machine_attrs_history_length");
+            length.or_else(|| (!self.may_have("job_machine_attrs_history_length")).then_some(1))
+        };
+        let is_list = self.value(&["job_machine_attrs"]).is_some();
+        let (text, at) = self.value(&["requirements"]).filter(|_| !self.includes)?;
+        let words = text.split(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_'));
+        words.into_iter().find_map(|word| {
+            let lower = word.to_ascii_lowercase();
+            let stem = lower.trim_end_matches(|sign: char| sign.is_ascii_digit());
+            let number = lower[stem.len()..].parse::<usize>().ok()?;
+            let (known, command) = if stem == "lastmatchname" {
+                (length("match_list_length")?, "match_list_length")
+            } else {
+                let own = stem.strip_prefix("machineattr").filter(|_| is_list)?;
+                let (list, _) = self.value(&["job_machine_attrs"])?;
+                let mut names = list.split([',', ' ', '\t']);
+                names.find(|name| name.eq_ignore_ascii_case(own))?;
+                (machines()?, "job_machine_attrs_history_length")
+            };
+            let message =
+                format!("`{word}` does not exist: `{command}` is {known}, and the first one has the number 0");
+            (number >= known).then(|| (*at, message, format!("write `{command} = {}`", number + 1)))
+        })
+    }
+
+    /// An attribute of slots that the job has: it requests nothing.
+    fn resource_of_job(&self) -> Companion {
+        const RESOURCES: [(&str, &str); 4] = [
+            ("my.cpus", "request_cpus"),
+            ("my.disk", "request_disk"),
+            ("my.gpus", "request_gpus"),
+            ("my.memory", "request_memory"),
+        ];
+        let (attribute, command, at) = RESOURCES.iter().find_map(|(attribute, command)| {
+            let (_, at) = self.value(&[attribute]).filter(|_| !self.may_have(command))?;
+            Some((attribute.replace("my.", "+"), command, *at))
+        })?;
+        let message = format!("`{attribute}` is an attribute of slots: in a job it requests nothing");
+        (!self.includes).then(|| (at, message, format!("write `{command} = …`")))
     }
 
     /// A release of jobs that a policy of their own put on hold, without such a policy (`condor_holdcodes.h`, code 3).

@@ -264,9 +264,14 @@ pub(super) fn of_any_status(name: &str, text: &str, beside: &str) -> Option<Diag
 }
 
 /// Commands that are numbers of seconds.
-pub(super) const SECONDS: [&str; 8] = [
+pub(super) const SECONDS: [&str; 13] = [
     "allowed_execute_duration",
     "allowed_job_duration",
+    "batch_runtime",
+    "cron_prep_time",
+    "cron_window",
+    "deferral_prep_time",
+    "kill_sig_timeout",
     "deferral_window",
     "job_lease_duration",
     "job_max_vacate_time",
@@ -277,9 +282,18 @@ pub(super) const SECONDS: [&str; 8] = [
 
 /// A number of seconds of which the comment above says another amount.
 pub(super) fn said_otherwise(name: &str, text: &str, comment: &str) -> Option<Diagnostic> {
-    let number = text.parse::<f64>().ok().filter(|_| SECONDS.contains(&name))?;
-    let (amount, product) = meant_amount(comment, number, "seconds")?;
-    let message = format!("`{name}` is in seconds, and the comment says `{}`", amount.shown);
+    const SIZES: [(&str, &str); 5] = [
+        ("core_size", "bytes"),
+        ("coresize", "bytes"),
+        ("max_transfer_input_mb", "MiB"),
+        ("max_transfer_output_mb", "MiB"),
+        ("stack_size", "bytes"),
+    ];
+    let size = SIZES.iter().find(|(known, _)| *known == name).map(|(_, unit)| *unit);
+    let unit = if SECONDS.contains(&name) { "seconds" } else { size? };
+    let number = text.parse::<f64>().ok()?;
+    let (amount, product) = meant_amount(comment, number, unit)?;
+    let message = format!("`{name}` is in {unit}, and the comment says `{}`", amount.shown);
     let found = Diagnostic::warning(message, Span::new(0, text.len())).code("odd-unit");
     Some(found.help(format!("write `{product}`")))
 }

@@ -8,6 +8,7 @@ use super::submit_files::odd_name;
 use super::submit_notations::{misused_default, nested_function, of_batch_system, other_call, other_notation};
 use super::submit_programs::{base, interprets};
 use super::submit_shapes::odd_shape;
+use super::submit_values::quotes_fault;
 use crate::submit::queue::number;
 
 /// Commands that are the name of one file or folder.
@@ -29,7 +30,9 @@ const FILES: [&str; 11] = [
 const SCRIPT_ENDS: [&str; 7] = [".bash", ".exe", ".pl", ".py", ".R", ".rb", ".sh"];
 
 /// Commands that are counts or times.
-const COUNTS: [&str; 8] = [
+const COUNTS: [&str; 10] = [
+    "kill_sig_timeout",
+    "match_list_length",
     "deferral_prep_time",
     "deferral_window",
     "job_lease_duration",
@@ -147,20 +150,8 @@ fn odd_path(name: &str, value: &str) -> Option<(String, String)> {
     Some((message, format!("write `{}`", item.split_whitespace().collect::<Vec<_>>().join(", "))))
 }
 
-/// The value of a command that is read in an unexpected way, and its help.
-pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
-    if let Some(start) = value.find("$(").filter(|_| !matches!(name, "requirements" | "rank")) {
-        let rest = &value[start..];
-        if !rest.contains(')') {
-            let end =
-                rest.find(|sign: char| !(sign.is_ascii_alphanumeric() || "$(_".contains(sign))).unwrap_or(rest.len());
-            let help = format!("write `{})`", &rest[..end]);
-            return Some((format!("`{rest}` has no `)`, so it is not a macro"), help));
-        }
-    }
-    if let Some(found) = misused_default(value) {
-        return Some(found);
-    }
+/// A value that is odd by its text, with or without macros.
+fn odd_text(name: &str, value: &str) -> Option<(String, String)> {
     if let Some(rest) = value.strip_prefix('=').filter(|_| !name.starts_with("my.")) {
         let message = format!("the value of `{name}` begins with `=`");
         return Some((message, format!("write `{name} = {}`", rest.trim_start())));
@@ -176,14 +167,28 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
         .or_else(|| whole_in_quotes(name, value))
         .or_else(|| of_command_line(name, value))
         .or_else(|| odd_shape(name, value));
-    if found.is_some() {
-        return found;
+    found.or_else(|| joined_remaps(name, value))
+}
+
+/// The value of a command that is read in an unexpected way, and its help.
+pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
+    if let Some(start) = value.find("$(").filter(|_| !matches!(name, "requirements" | "rank")) {
+        let rest = &value[start..];
+        if !rest.contains(')') {
+            let end =
+                rest.find(|sign: char| !(sign.is_ascii_alphanumeric() || "$(_".contains(sign))).unwrap_or(rest.len());
+            let help = format!("write `{})`", &rest[..end]);
+            return Some((format!("`{rest}` has no `)`, so it is not a macro"), help));
+        }
     }
-    if let Some(found) = joined_remaps(name, value) {
+    if let Some(found) = misused_default(value) {
+        return Some(found);
+    }
+    if let Some(found) = odd_text(name, value) {
         return Some(found);
     }
     if value.contains('$') {
-        return None;
+        return beside_macros(name, value);
     }
     match name {
         "concurrency_limits" => {
@@ -220,6 +225,10 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
             let message = format!("`{name}` is `{value}`, and is read by its beginning");
             Some((message, "write a whole number".to_owned()))
         }
+        "checkpoint_destination" if !value.contains("://") => {
+            let help = "write an address, as in `s3://bucket/folder/`".to_owned();
+            Some((format!("`{name}` is `{value}`, which is not an address"), help))
+        }
         "output_destination" if !value.contains("://") => {
             let help = "write an address, as in `s3://bucket/folder/`; a folder is `output_directory`".to_owned();
             Some((format!("`{name}` is `{value}`, which is not an address"), help))
@@ -253,6 +262,53 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
         }
         _ => odd_files(name, value),
     }
+}
+
+/// What is odd in a value outside of its macros, whatever these are.
+fn beside_macros(name: &str, value: &str) -> Option<(String, String)> {
+    const NAMES: [&str; 6] =
+        ["arguments", "args", "environment", "env", "transfer_input_files", "transfer_output_files"];
+    if !NAMES.contains(&name) || value.starts_with('$') {
+        return None;
+    }
+    // Each macro is a sign that no rule knows; what is in a macro of another form may be anything.
+    let (mut masked, mut macros, mut rest) = (String::new(), Vec::new(), value);
+    while let Some(start) = rest.find('$') {
+        let (before, from) = rest.split_at(start);
+        let end = from.find(')').filter(|_| from.trim_start_matches('$').starts_with('('))?;
+        let inner = from[..end].trim_start_matches(['$', '(']);
+        if inner.contains(['$', '(', '"', '\'', ':']) {
+            return None;
+        }
+        masked.push_str(before);
+        masked.push(char::from_u32(MASK + u32::try_from(macros.len()).ok()?)?);
+        macros.push(&from[..=end]);
+        rest = &from[end + 1..];
+    }
+    masked.push_str(rest);
+    let found = match name {
+        "environment" | "env" => quotes_beside_macros(name, &masked).or_else(|| odd_environment(&masked)),
+        "arguments" | "args" => quotes_beside_macros(name, &masked).or_else(|| odd_files(name, &masked)),
+        _ => odd_files(name, &masked),
+    };
+    let unmasked = |text: String| {
+        macros.iter().zip(MASK..).fold(text, |text, (shown, code)| match char::from_u32(code) {
+            Some(sign) => text.replace(sign, shown),
+            None => text,
+        })
+    };
+    found.map(|(message, help)| (unmasked(message), unmasked(help)))
+}
+
+/// The first of the letters, for private use, that stand for macros.
+const MASK: u32 = 0xE000;
+
+/// `"-c "error code" $(file)"`: quotes that `condor_submit` does not read, unless a macro has others.
+fn quotes_beside_macros(name: &str, masked: &str) -> Option<(String, String)> {
+    let starts = masked.starts_with('"');
+    quotes_fault(masked).filter(|_| starts).map(|fault| {
+        (fault, format!("write `{name} = \"a 'b c'\"`, with single quotes around an argument that has blanks"))
+    })
 }
 
 /// A value in single quotes, which are a part of it.

@@ -7,7 +7,8 @@ use crate::submit::bytes_of_unit;
 use crate::submit::queue::number;
 
 /// Commands of which the first is at most the second, and what is so otherwise.
-const ORDERED: [(&str, &str, &str); 5] = [
+const ORDERED: [(&str, &str, &str); 6] = [
+    ("request_memory", "retry_request_memory_max", "there is no next try"),
     ("gpus_minimum_capability", "gpus_maximum_capability", "no GPU matches"),
     ("request_memory", "retry_request_memory", "the next try has less memory"),
     ("min_hosts", "max_hosts", "no job matches"),
@@ -45,7 +46,15 @@ fn constant(text: &str) -> Option<bool> {
 impl Reading {
     /// Reports policies and limits that cannot be meant together.
     pub(super) fn policies(&mut self, statements: &[String]) {
-        let found = [self.undone(), self.endless(), self.at_once(), self.other_order(), self.both(), self.never_left()];
+        let found = [
+            self.undone(),
+            self.endless(),
+            self.at_once(),
+            self.other_order(),
+            self.both(),
+            self.never_left(),
+            self.other_subcode(),
+        ];
         for (at, message, help) in found.into_iter().flatten() {
             self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
         }
@@ -77,6 +86,25 @@ impl Reading {
         let same = plain(&hold) == plain(&remove) && constant(&hold).is_none();
         let message = "`on_exit_remove` is the condition of `on_exit_hold`, which comes first: no job leaves the queue";
         same.then(|| (at, message.to_owned(), "write another condition for one of them".to_owned()))
+    }
+
+    /// A release of jobs with another subcode than the one with which the policy holds them.
+    fn other_subcode(&self) -> Option<(usize, String, String)> {
+        let (subcode, _) =
+            policy(self, "periodic_hold_subcode").filter(|(text, _)| text.trim().parse::<i64>().is_ok())?;
+        let (release, at) = policy(self, "periodic_release")?;
+        let clauses: Vec<String> = plain(&release).split("&&").map(|clause| clause.replace(['(', ')'], "")).collect();
+        let is_of_policy =
+            clauses.iter().any(|clause| matches!(clause.as_str(), "holdreasoncode==3" | "holdreasoncode=?=3"));
+        let asked = clauses.iter().find_map(|clause| {
+            let rest = clause.strip_prefix("holdreasonsubcode=")?;
+            rest.trim_start_matches(['=', '?']).parse::<i64>().ok()
+        })?;
+        let other = ["on_exit_hold_subcode", "on_exit_hold"].iter().any(|name| self.may_have(name));
+        let message = format!("no job is held with the subcode {asked}: `periodic_hold_subcode` is {}", subcode.trim());
+        let differs = subcode.trim().parse::<i64>().is_ok_and(|subcode| subcode != asked);
+        let is_open = release.contains("||") || other || self.includes;
+        (is_of_policy && differs && !is_open).then(|| (at, message, "write the same number in both".to_owned()))
     }
 
     /// A job that starts anew whenever it ends. A job that runs at times of its own is meant to.

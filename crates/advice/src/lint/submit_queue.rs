@@ -196,7 +196,7 @@ fn are_ended_by_semicolons(text: &str) -> bool {
 
 /// A word of a sentence among patterns: `*.txt and *.csv`, `files in *.dat`.
 fn joining_word(text: &str) -> Option<&str> {
-    const WORDS: [&str; 7] = ["and", "or", "in", "from", "file", "dir", "matching"];
+    const WORDS: [&str; 5] = ["and", "or", "in", "from", "matching"];
     let mut words = text.split([',', ' ', '\t']).filter(|word| !word.is_empty());
     let word = words.clone().find(|word| WORDS.iter().any(|known| known.eq_ignore_ascii_case(word)))?;
     words.any(|word| word.contains(['*', '?'])).then_some(word)

@@ -210,7 +210,7 @@ fn near_batch(value: &str) -> Option<&'static str> {
 }
 
 /// The fault of quotes in arguments.
-fn quotes_fault(value: &str) -> Option<String> {
+pub(super) fn quotes_fault(value: &str) -> Option<String> {
     let Some(inner) = value.strip_prefix('"') else {
         let mut before = ' ';
         let odd = value.chars().any(|sign| std::mem::replace(&mut before, sign) != '\\' && sign == '"');

@@ -138,6 +138,7 @@ pub(super) fn named_amounts(text: &str) -> Vec<NamedAmount> {
 pub(super) fn meant_amount(text: &str, number: f64, unit: &str) -> Option<(NamedAmount, String)> {
     let (own, is_time) = match unit {
         "seconds" => (1.0, true),
+        "bytes" => (1.0, false),
         "KiB" => (1024.0, false),
         "MiB" => (1_048_576.0, false),
         _ => return None,
