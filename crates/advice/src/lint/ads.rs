@@ -258,9 +258,7 @@ impl AdLinter {
                 let schema = self.schema.as_deref();
                 let (own, versions) = (Some((line.name, ad)), self.versions());
                 let context = LintContext::of(line.text, quoting, role);
-                let unknown = |word: Name| is_unknown_word(word, ad);
-                let unknown_word: Option<&dyn Fn(Name) -> bool> = kind.map(|_| &unknown as &dyn Fn(Name) -> bool);
-                let context = LintContext { defined: &defined, prefix, schema, own, versions, unknown_word, ..context };
+                let context = LintContext { defined: &defined, prefix, schema, own, versions, ..context };
                 let owner = only_in(line.name.folded());
                 if kind.is_some() && (owner.is_none() || owner == kind) {
                     found.extend(odd_constant(line.name, expr, line.text));
@@ -505,12 +503,6 @@ impl AdLinter {
             }
         }
     }
-}
-
-/// Returns true if a word is probably not an attribute: custom attributes mostly have capitals.
-fn is_unknown_word(word: Name, ad: &ClassAd) -> bool {
-    let has_capital = word.display().bytes().any(|byte| byte.is_ascii_uppercase());
-    !(has_capital || is_known(word.folded()) || ad.contains(word))
 }
 
 /// The names that an expression needs a value of, as it is made of operators that are UNDEFINED where a side of them is.
