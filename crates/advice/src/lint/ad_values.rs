@@ -9,10 +9,9 @@ use classmate::{ClassAd, Diagnostic, Name, Span, Value};
 
 /// Attributes of slots of which the first is at most the second, lower case: a slot is a part of a machine, and a dynamic one of a
 /// partitionable one (`Resource.cpp`, the manual's appendix on attributes of slots).
-const OF_SLOTS: [(&str, &str); 17] = [
+const OF_SLOTS: [(&str, &str); 16] = [
     ("condorloadavg", "loadavg"),
     ("keyboardidle", "consoleidle"),
-    ("slotid", "totalslots"),
     ("cpus", "totalcpus"),
     ("cpus", "totalslotcpus"),
     ("memory", "totalmemory"),
@@ -119,7 +118,8 @@ fn of_form(name: Name, ad: &ClassAd) -> Option<(String, String)> {
 fn of_other_release(name: Name, ad: &ClassAd) -> Option<String> {
     let is_linux = matches!(ad.constant("OpSys"), Some(Value::Str(text)) if text.eq_ignore_ascii_case(b"linux"));
     let Value::Int(major) = ad.constant(name).filter(|_| name.folded() == b"opsysmajorver")? else { return None };
-    if let Some(Value::Str(text)) = ad.constant("OpSysAndVer") {
+    let is_other = ad.contains("OpSys") && !is_linux;
+    if let Some(Value::Str(text)) = ad.constant("OpSysAndVer").filter(|_| !is_other) {
         let text = String::from_utf8_lossy(&text).into_owned();
         let digits = &text[text.trim_end_matches(|sign: char| sign.is_ascii_digit()).len()..];
         if digits.parse::<i64>().is_ok_and(|number| number != major) {
@@ -185,7 +185,11 @@ fn of_other_machine(name: Name, ad: &ClassAd) -> Option<String> {
     }
     // The names of dynamic slots have two numbers.
     let numbers = text_of("Name", ad)
-        .and_then(|text| Some(text.strip_prefix("slot")?.split_once('@')?.0.split('_').count()))
+        .and_then(|text| {
+            let numbers = text.strip_prefix("slot")?.split_once('@')?.0;
+            let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+            numbers.split('_').all(is_number).then(|| numbers.split('_').count())
+        })
         .filter(|count| *count <= 2);
     let is = |value: &str| match ad.constant(name) {
         Some(Value::Bool(truth)) => truth.to_string() == value,

@@ -249,12 +249,16 @@ pub(super) fn date(name: &str, text: &str) -> Option<Diagnostic> {
 /// A limit of the time in any status, where the comment or the reason speaks of the time that a job runs.
 pub(super) fn of_any_status(name: &str, text: &str, beside: &str) -> Option<Diagnostic> {
     const WORDS: [&str; 5] = ["ran", "run", "running", "runs", "runtime"];
+    // A comment that speaks of other jobs means them.
+    const OTHERS: [&str; 11] =
+        ["cannot", "idle", "never", "not", "or", "queue", "queued", "stuck", "wait", "waiting", "waits"];
     let plain: String = text.split_whitespace().collect::<String>().to_ascii_lowercase().replace(['(', ')'], "");
     let is_limit = ["time-enteredcurrentstatus>", "currenttime-enteredcurrentstatus>"];
     let rest = is_limit.iter().find_map(|start| plain.strip_prefix(start))?;
     let is_number = rest.bytes().all(|byte| byte.is_ascii_digit() || b"=*+-".contains(&byte));
-    let mut words = beside.split(|sign: char| !sign.is_ascii_alphanumeric());
-    let speaks = words.any(|word| WORDS.iter().any(|known| known.eq_ignore_ascii_case(word)));
+    let words: Vec<&str> = beside.split(|sign: char| !sign.is_ascii_alphanumeric()).collect();
+    let has = |all: &[&str]| words.iter().any(|word| all.iter().any(|known| known.eq_ignore_ascii_case(word)));
+    let speaks = has(&WORDS) && !has(&OTHERS);
     if !matches!(name, "periodic_hold" | "periodic_remove") || !is_number || !speaks {
         return None;
     }

@@ -199,7 +199,9 @@ fn joining_word(text: &str) -> Option<&str> {
     const WORDS: [&str; 5] = ["and", "or", "in", "from", "matching"];
     let mut words = text.split([',', ' ', '\t']).filter(|word| !word.is_empty());
     let word = words.clone().find(|word| WORDS.iter().any(|known| known.eq_ignore_ascii_case(word)))?;
-    words.any(|word| word.contains(['*', '?'])).then_some(word)
+    // A folder may be called `in`, but is not the first of several.
+    let is_name = word == "in" && !text.starts_with("in ");
+    words.any(|word| word.contains(['*', '?'])).then_some(word).filter(|_| !is_name)
 }
 
 /// The first word of a command line in the place of a file: `cat list.txt`, `./items.sh 3`.
