@@ -241,6 +241,13 @@ impl Call<'_> {
             let help = format!("the item comes first: `{function}({}, {})`", self.shown(1), self.shown(0));
             return Some((self.arguments[0], message, help));
         }
+        if let Some(item) = self.text(1).filter(|item| !item.is_empty() && !item.contains([',', ' ', ';', '|']))
+            && let Some(name) = self.attribute(0).filter(|name| is_named_as_list(&name.to_string()))
+        {
+            let message = format!("`{name}` is looked for in the list `{item}`, which has one item");
+            let help = format!("the item comes first: `{function}({}, {})`", self.shown(1), self.shown(0));
+            return Some((self.arguments[0], message, help));
+        }
         if let Some(items) = self.text(1).filter(|items| items.contains([';', '|']) && !items.contains(',')) {
             let apart = items.contains(' ');
             // A blank that is not beside such a sign separates as it is meant to.
@@ -393,4 +400,11 @@ fn wildcard(pattern: &str) -> Option<&str> {
         before.is_some_and(u8::is_ascii_alphanumeric)
     })?;
     (plain && !pattern.contains(".*")).then(|| &pattern[at - 1..=at])
+}
+
+/// Tests whether the name of an attribute says that it has several items.
+fn is_named_as_list(name: &str) -> bool {
+    const ENDS: [&str; 7] = ["groups", "list", "names", "projects", "sites", "tags", "users"];
+    let lower = name.to_ascii_lowercase();
+    ENDS.iter().any(|end| lower.ends_with(end))
 }

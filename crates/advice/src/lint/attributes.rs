@@ -178,7 +178,25 @@ fn more_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Names that are often written for an attribute, lower case.
-const FOR_ATTRIBUTES: [(&[u8], &str); 43] = [
+const FOR_ATTRIBUTES: [(&[u8], &str); 61] = [
+    (b"architecture", "Arch"),
+    (b"diskused", "DiskUsage"),
+    (b"enteredstatus", "EnteredCurrentStatus"),
+    (b"helddate", "EnteredCurrentStatus"),
+    (b"holddate", "EnteredCurrentStatus"),
+    (b"holdsubcode", "HoldReasonSubCode"),
+    (b"jobowner", "Owner"),
+    (b"jobpriority", "JobPrio"),
+    (b"machineactivity", "Activity"),
+    (b"machinestate", "State"),
+    (b"memoryused", "MemoryUsage"),
+    (b"numstarts", "NumJobStarts"),
+    (b"slotactivity", "Activity"),
+    (b"slotstate", "State"),
+    (b"totallocalrunning", "TotalLocalJobsRunning"),
+    (b"totalschedulerrunning", "TotalSchedulerJobsRunning"),
+    (b"totallocalidle", "TotalLocalJobsIdle"),
+    (b"totalscheduleridle", "TotalSchedulerJobsIdle"),
     (b"os", "OpSys"),
     (b"dayofweek", "ClockDay"),
     (b"acctgrp", "AcctGroup"),

@@ -431,18 +431,34 @@ impl Finder<'_> {
         Some(Diagnostic::warning(message, span).help(help).code("integer-division"))
     }
 
-    /// `RequestCpus / Cpus` as the value of a whole expression: 0 for all jobs that are smaller than the slot.
+    /// `RequestCpus / Cpus` as a value: 0 for all jobs that are smaller than the slot.
     fn share(&self, id: NodeId, left: NodeId, right: NodeId) -> Option<Diagnostic> {
         let name = |id: NodeId| Some(self.tree.reference(self.tree.bare(id))?.name);
         let (one, two) = (name(left)?, name(right)?);
-        let is_whole = id == self.tree.bare(self.root);
-        if !is_whole || requested(one.folded()) != Some(two.folded()) {
+        if !self.is_term(id) || !is_part((one.folded(), two.folded())) {
             return None;
         }
         let span = self.span(id)?;
         let message = format!("`{}` is 0 for every smaller job: it has no fraction", written(self.context.text, span));
         let help = format!("write `real({}) / …`", written(self.context.text, self.span(left)?));
         Some(Diagnostic::warning(message, span).help(help).code("integer-division"))
+    }
+
+    /// Tests whether a part is a term of the whole expression: of a sum, or of a product.
+    fn is_term(&self, part: NodeId) -> bool {
+        let mut open = vec![self.root];
+        while let Some(id) = open.pop() {
+            let id = self.tree.bare(id);
+            if id == part {
+                return true;
+            }
+            if let View::Binary { op: BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply, left, right } =
+                self.tree.view(id)
+            {
+                open.extend([left, right]);
+            }
+        }
+        false
     }
 
     /// `(3 / 2) * RequestMemory`
@@ -472,4 +488,14 @@ impl Finder<'_> {
         let help = format!("write `{one}.0 / {two}`");
         Some(Diagnostic::warning(message, span).help(help).code("integer-division"))
     }
+}
+
+/// Tests whether the first of two attributes (lower case) is at most the second one: the request of what a slot has, or what a slot has
+/// of its machine.
+fn is_part((one, whole): (&[u8], &[u8])) -> bool {
+    let of = |name: &[u8]| {
+        [b"total".as_slice(), b"totalslot", b"detected"].iter().any(|front| whole.strip_prefix(*front) == Some(name))
+    };
+    let Some(own) = requested(one) else { return matches!(one, b"cpus" | b"memory" | b"disk" | b"gpus") && of(one) };
+    own == whole || of(own)
 }

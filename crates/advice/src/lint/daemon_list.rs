@@ -36,9 +36,43 @@ pub(super) fn check(config: &Config) -> Found {
     let Some(text) = unknowns::known_value(config, &list) else { return found };
     let items: BTreeSet<String> =
         list_items(&text).iter().map(|item| String::from_utf8_lossy(item).to_ascii_uppercase()).collect();
+    unused_ports(config, &list, &items, &mut found);
+    controllers(config, &items, &mut found);
     lost_roles(config, &items, &mut found);
     idle_settings(config, &list, &items, &mut found);
     found
+}
+
+/// The daemon of shared ports in the list, where no daemon uses it (the manual's chapter on the master).
+fn unused_ports(config: &Config, list: &Definition<'_>, items: &BTreeSet<String>, found: &mut Found) {
+    const SWITCH: &str = "USE_SHARED_PORT";
+    let is_set = config.definition(SWITCH.as_bytes()).is_some_and(|one| one.place.is_some());
+    if items.contains("SHARED_PORT") && is_set && !config.boolean(SWITCH, true).unwrap_or(true) {
+        let message = format!("`SHARED_PORT` in `{LIST}` has no effect: `{SWITCH}` is false");
+        let warning = list.name_warning(message).help(format!("set `{SWITCH} = true`, or remove it from the list"));
+        found.push((warning.code("conflicting-knobs"), LIST.to_owned()));
+    }
+}
+
+/// A daemon that another one is to start and to stop, `MASTER_NEGOTIATOR_CONTROLLER = HAD`, where the master does not have that one
+/// (`SetupControllers` in HTCondor's `masterDaemon.cpp`: the master ends with an error).
+fn controllers(config: &Config, items: &BTreeSet<String>, found: &mut Found) {
+    if misses_files(config) {
+        return;
+    }
+    for one in config.definitions().filter(|one| one.place.is_some() && one.template.is_none()) {
+        let upper = String::from_utf8_lossy(bare(one.name)).to_ascii_uppercase();
+        let daemon = upper.strip_prefix("MASTER_").and_then(|rest| rest.strip_suffix("_CONTROLLER"));
+        let (Some(daemon), Some(value)) = (daemon, unknowns::known_value(config, &one)) else { continue };
+        let value = String::from_utf8_lossy(value.trim_ascii()).to_ascii_uppercase();
+        if value.is_empty() || items.contains(&value) || !items.contains(daemon) {
+            continue;
+        }
+        let message = format!("`{value}` is to control `{daemon}`, and is not in `{LIST}`");
+        let name = String::from_utf8_lossy(one.name).into_owned();
+        let help = format!("add it: `{LIST} = $({LIST}) {value}`");
+        found.push((one.name_warning(message).help(help).code("conflicting-knobs"), name));
+    }
 }
 
 /// Settings of a daemon that is not in the list.

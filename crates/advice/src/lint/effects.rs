@@ -21,7 +21,8 @@ pub(super) fn check(config: &Config) -> lists::Found {
     let referenced = referenced(config);
     let mut found = Vec::new();
     let switches = of_config().iter().filter(|one| one.verb == Verb::Off);
-    for (switch, values, names) in switches.flat_map(|one| instances(one, &written)) {
+    let switches = switches.flat_map(|row| instances(row, &written).into_iter().map(move |one| (row.effect, one)));
+    for (effect, (switch, values, names)) in switches {
         let Some(value) = written.get(&switch).and_then(|one| value(config, one)) else { continue };
         if !values.has(&value) || is_of_slot_types(&switch, &written) {
             continue;
@@ -34,6 +35,9 @@ pub(super) fn check(config: &Config) -> lists::Found {
             let is_meant = |value: &str| is_on(value) && !is_same(value) && !is_default(config, name, one);
             if self::value(config, one).is_some_and(|value| is_meant(&value)) {
                 let (message, help) = match values {
+                    _ if let Some(effect) = effect => {
+                        (format!("`{name}` beside `{switch}`: {effect}"), format!("remove `{name}`, or `{switch}`"))
+                    }
                     Values::Any => (
                         format!("`{name}` has no effect: `{switch}` is set"),
                         format!("remove `{name}`, or `{switch}`"),
@@ -49,8 +53,8 @@ pub(super) fn check(config: &Config) -> lists::Found {
                 };
                 let (Some(first), Some(second)) = (one.place, written[&switch].place) else { continue };
                 let pair = second_place::later(config, (name, first.clone()), (&switch, second.clone()));
-                // The policy that nothing asks for is not the mistake.
-                let is_switch = pair[0].0 == switch || switch == "WANT_SUSPEND";
+                // The policy that nothing asks for is not the mistake, and an older name is.
+                let is_switch = (pair[0].0 == switch || switch == "WANT_SUSPEND") && effect.is_none();
                 let (at, other) = if is_switch { (&written[&switch], one) } else { (one, &written[&switch]) };
                 // One switch makes one finding.
                 if is_switch && std::mem::replace(&mut is_said, true) {

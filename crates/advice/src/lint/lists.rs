@@ -56,6 +56,7 @@ pub(super) fn check(config: &Config, advertised: &BTreeMap<Vec<u8>, Role>) -> Fo
     lists.volumes(&mut found);
     lists.significant(&mut found);
     lists.names(&mut found);
+    lists.unlisted(&mut found);
     found
 }
 
@@ -167,7 +168,23 @@ impl<'c> Lists<'c> {
             let (mut signs, mut wildcards) = (Alike::default(), Alike::default());
             for item in self.items(&definition) {
                 let upper = item.to_ascii_uppercase();
-                if item == b"+" {
+                let is_value = matches!(&*upper, b"TRUE" | b"FALSE") || upper.first().is_some_and(u8::is_ascii_digit);
+                if is_value && self.config.definition(&item).is_none() {
+                    let message =
+                        format!("`{}` in `{}` is a value, and not a name", shown(&item), shown(definition.name));
+                    let help = "write the name of the variable, without `$( )`";
+                    found.push((problem(&definition, message).help(help), shown(definition.name)));
+                    continue;
+                }
+                let is_odd =
+                    |byte: &u8| !byte.is_ascii_alphanumeric() && matches!(byte, b'-' | b'.' | b':' | b'/' | b'@');
+                let is_near = item.iter().position(is_odd).is_some_and(|at| at > 0 && at + 1 < item.len());
+                if is_near && self.config.definition(&item).is_none() {
+                    let message =
+                        format!("`{}` in `{}` is not the name of an attribute", shown(&item), shown(definition.name));
+                    let help = "write letters, digits and `_`: the attribute is not published";
+                    found.push((problem(&definition, message).help(help), shown(definition.name)));
+                } else if item == b"+" {
                     signs.add(&item);
                 } else if item.contains(&b'*') {
                     wildcards.add(&item);
@@ -237,6 +254,59 @@ impl<'c> Lists<'c> {
             let message = format!("HTCondor does not know an attribute `{}`", shown(item));
             let warning = problem(&definition, message).code("unknown-attribute").did_you_mean(Some(meant));
             found.push((warning, shown(definition.name)));
+        }
+    }
+
+    /// Policies, transforms, routes and jobs that only the names of a list bring to life, where no file has the list.
+    fn unlisted(&self, found: &mut Found) {
+        /// The front of the names, the list, and the end of those that count.
+        const FAMILIES: [(&str, &str, &str); 11] = [
+            ("CLASSAD_USER_MAPDATA_", "CLASSAD_USER_MAP_NAMES", ""),
+            ("CLASSAD_USER_MAPFILE_", "CLASSAD_USER_MAP_NAMES", ""),
+            ("JOB_ROUTER_ROUTE_", "JOB_ROUTER_ROUTE_NAMES", ""),
+            ("JOB_TRANSFORM_", "JOB_TRANSFORM_NAMES", ""),
+            ("SCHEDD_CRON_", "SCHEDD_CRON_JOBLIST", "_EXECUTABLE"),
+            ("STARTD_CRON_", "STARTD_CRON_JOBLIST", "_EXECUTABLE"),
+            ("SUBMIT_REQUIREMENT_", "SUBMIT_REQUIREMENT_NAMES", ""),
+            ("SYSTEM_PERIODIC_HOLD_", "SYSTEM_PERIODIC_HOLD_NAMES", ""),
+            ("SYSTEM_PERIODIC_RELEASE_", "SYSTEM_PERIODIC_RELEASE_NAMES", ""),
+            ("SYSTEM_PERIODIC_REMOVE_", "SYSTEM_PERIODIC_REMOVE_NAMES", ""),
+            ("SYSTEM_PERIODIC_VACATE_", "SYSTEM_PERIODIC_VACATE_NAMES", ""),
+        ];
+        const OF_MEMBERS: [&str; 4] = ["_REASON", "_SUBCODE", "_IS_WARNING", "_NAMES"];
+        if misses_files(self.config) {
+            return;
+        }
+        // A statement that is not read may set it as well.
+        let text = |list: &str| {
+            let mut sources = self.config.sources().iter();
+            sources.any(|one| memchr::memmem::find(&one.text.to_ascii_uppercase(), list.as_bytes()).is_some())
+        };
+        let is_made = |list: &str| {
+            let ends = |one: Definition<'_>| {
+                let upper = shown(bare(one.name)).to_ascii_uppercase();
+                upper.ends_with(list) && (one.place.is_some() || one.template.is_some())
+            };
+            self.config.definitions().any(ends) || text(list)
+        };
+        for (front, list, end) in FAMILIES {
+            let is_member = |name: &str| {
+                let rest = name.strip_prefix(front).and_then(|rest| rest.strip_suffix(end)).unwrap_or_default();
+                let of_member =
+                    OF_MEMBERS.iter().any(|end| name.ends_with(end)) || matches!(rest, "REASON" | "SUBCODE");
+                !rest.is_empty() && !of_member && !self.is_mentioned(name.as_bytes())
+            };
+            let members = self.written(|name| is_member(name));
+            let Some(first) = members.iter().find(|one| !one.raw.trim_ascii().is_empty()) else { continue };
+            if is_made(list) {
+                continue;
+            }
+            let name = shown(bare(first.name));
+            let member = name.get(front.len()..name.len() - end.len()).unwrap_or_default();
+            let elsewhere = if has_root(self.config) { "" } else { " unless another file has the list" };
+            let message = format!("`{name}` has no effect: no `{list}` has `{member}`{elsewhere}");
+            let warning = first.name_warning(message).code("conflicting-knobs");
+            found.push((warning.help(format!("add `{list} = $({list}) {member}`")), shown(first.name)));
         }
     }
 
@@ -453,15 +523,40 @@ impl<'c> Lists<'c> {
                 self.items(&list).iter().map(|item| shown(item).to_ascii_uppercase()).collect();
             let is_open = |item: &&String| self.config.definition(format!("{PREFIX}{item}").as_bytes()).is_none();
             let near = NearNames::of(listed.iter().filter(is_open).map(String::as_str));
+            // Another file may have the names that the list begins with, which is all that counts (`ResAttributes.cpp`).
+            let is_fixed = list.verbatim && memchr::memmem::find(list.raw, b"$(").is_none();
+            let is_whole = has_root(self.config) || is_fixed && !misses_files(self.config);
+            // Names of which these files have others, and no amount (`ResAttributes.cpp`).
+            let has = |item: &String| {
+                ["", "INVENTORY_"]
+                    .iter()
+                    .any(|way| self.config.definition(format!("{PREFIX}{way}{item}").as_bytes()).is_some())
+            };
+            let missing = listed.iter().find(|item| !has(item) && *item != "GPUS" && !item.contains('$'));
+            if let Some(item) = missing.filter(|_| listed.iter().any(&has)) {
+                let is_slip = self.written(|name| {
+                    own(name).is_some_and(|name| near::distance(name.as_bytes(), item.as_bytes(), 1).is_some())
+                });
+                if is_slip.is_empty() {
+                    let message = format!("`{item}` is listed, and there is no `{PREFIX}{item}`");
+                    let help = format!("add `{PREFIX}{item} = 1`, or remove the name");
+                    found.push((problem(&list, message).help(help), shown(list.name)));
+                }
+            }
             for definition in self.written(|name| own(name).is_some()) {
                 let Some(name) = own(&shown(bare(definition.name)).to_ascii_uppercase()) else { continue };
                 if listed.contains(&name) {
                     continue;
                 }
-                let Some(meant) = near.closest(1, &name, |_| true) else { continue };
-                let message = format!("`{name}` is not in `MACHINE_RESOURCE_NAMES`, which has `{meant}`");
-                let warning = definition.name_warning(message).code("conflicting-knobs");
-                found.push((warning.help("write the same name in both"), shown(definition.name)));
+                let warning = |message: String| definition.name_warning(message).code("conflicting-knobs");
+                if let Some(meant) = near.closest(1, &name, |_| true) {
+                    let message = format!("`{name}` is not in `MACHINE_RESOURCE_NAMES`, which has `{meant}`");
+                    found.push((warning(message).help("write the same name in both"), shown(definition.name)));
+                } else if is_whole && !listed.is_empty() && name != "GPUS" {
+                    let own = shown(definition.name);
+                    let message = format!("`{own}` has no effect: `MACHINE_RESOURCE_NAMES` does not have `{name}`");
+                    found.push((warning(message).help("add the name to the list"), own));
+                }
             }
         }
     }
@@ -474,6 +569,10 @@ impl<'c> Lists<'c> {
         numbers: &BTreeMap<u32, Definition<'c>>,
     ) -> Option<(Diagnostic, String)> {
         let text = |one: &Definition<'_>| Some(shown(&self.config.expansion(one.name, one.raw).ok()?));
+        // A number is a part of what the configuration says that the machine has.
+        let total = if resource == "cpus" { "NUM_CPUS" } else { "MEMORY" };
+        let all = self.written(|name| name == total).first().and_then(text);
+        let all = all.and_then(|text| text.trim().parse::<f64>().ok()).filter(|all| *all >= 1.0);
         let mut sum = 0.0;
         for (number, definition) in types {
             // Such slots take what the others leave.
@@ -482,9 +581,9 @@ impl<'c> Lists<'c> {
                 continue;
             }
             let slots: f64 = numbers.get(number).and_then(text)?.trim().parse().ok()?;
-            let part = share(&text(definition)?, resource);
+            let part = share(&text(definition)?, resource, all);
             // That is reported as a value.
-            if part > 1.0 {
+            if part > 1.0 && all.is_none() {
                 return None;
             }
             sum += slots * part;
@@ -531,8 +630,9 @@ impl<'c> Lists<'c> {
     }
 }
 
-/// The part of a resource that a type of slots has, as far as it is a percentage or a fraction.
-fn share(value: &str, resource: &str) -> f64 {
+/// The part of a resource that a type of slots has, as far as it is a percentage or a fraction, or a number of what is known to be all
+/// of it.
+fn share(value: &str, resource: &str, all: Option<f64>) -> f64 {
     let separators: &[char] = if value.contains(',') { &[','] } else { &[' ', '\t'] };
     let (mut default, mut own) = (0.0, None);
     for item in value.split(separators).map(str::trim) {
@@ -541,7 +641,7 @@ fn share(value: &str, resource: &str) -> f64 {
         let part = match (text.strip_suffix('%'), text.split_once('/')) {
             (Some(percent), _) => number(percent).map(|percent| percent / 100.0),
             (_, Some((part, whole))) => number(part).zip(number(whole)).map(|(part, whole)| part / whole),
-            _ => None,
+            _ => number(text).zip(all.filter(|_| !name.is_empty())).map(|(part, all)| part / all),
         };
         let part = part.filter(|part| part.is_finite()).unwrap_or_default();
         let is_named = |of: &str| !name.is_empty() && of.starts_with(&name.to_ascii_lowercase());

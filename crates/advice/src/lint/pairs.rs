@@ -28,6 +28,8 @@ pub(super) fn check(config: &Config) -> lists::Found {
     pairs.lost_items();
     pairs.methods();
     pairs.alike();
+    pairs.released();
+    pairs.subcodes();
     pairs.protocols();
     pairs.slots();
     pairs.one_place();
@@ -115,8 +117,11 @@ impl Pairs<'_> {
             return;
         }
         let off = "`NEGOTIATOR_CONSIDER_PREEMPTION` is false, so only idle slots are matched";
-        if !self.text("PREEMPTION_REQUIREMENTS").trim_ascii().eq_ignore_ascii_case(b"false") {
-            self.conflict("PREEMPTION_REQUIREMENTS", "`PREEMPTION_REQUIREMENTS` is never evaluated", off);
+        if !self.text("PREEMPTION_REQUIREMENTS").trim_ascii().eq_ignore_ascii_case(b"false")
+            && self.set("PREEMPTION_REQUIREMENTS").is_some()
+        {
+            let names = ["PREEMPTION_REQUIREMENTS", "NEGOTIATOR_CONSIDER_PREEMPTION"];
+            self.conflict_of(names, "`PREEMPTION_REQUIREMENTS` is never evaluated", off);
         }
         for name in ["NEGOTIATOR_CONSIDER_EARLY_PREEMPTION", "ALLOW_PSLOT_PREEMPTION"] {
             if self.boolean(name, false) {
@@ -289,6 +294,49 @@ impl Pairs<'_> {
         self.conflict_of([CLIENT, other], message, "write a method into both lists, such as `IDTOKENS` or `FS`");
     }
 
+    /// A release of what has a subcode that no policy of the access point gives (`user_job_policy.cpp`).
+    fn subcodes(&mut self) {
+        const RELEASE: &str = "SYSTEM_PERIODIC_RELEASE";
+        let is_subcode = |name: &str| name.starts_with("SYSTEM_PERIODIC_HOLD") && name.ends_with("_SUBCODE");
+        let names: BTreeSet<String> = self.config.names().map(|name| shown(bare(name)).to_ascii_uppercase()).collect();
+        let names: Vec<&String> = names.iter().filter(|name| is_subcode(name) && self.set(name).is_some()).collect();
+        let codes: Option<Vec<i64>> = names.iter().map(|name| self.integer(name)).collect();
+        let (Some(codes), Some(first)) = (codes, names.first()) else { return };
+        let plain = shown(&self.text(RELEASE)).to_ascii_lowercase().replace(['(', ')', ' ', '\t', '\n'], "");
+        let plain = plain.replace("my.", "").replace("=?=", "==");
+        if plain.contains("||") {
+            return;
+        }
+        let of = |name: &str| plain.split("&&").find_map(|clause| clause.strip_prefix(name)?.parse::<i64>().ok());
+        let Some(code) = of("holdreasonsubcode==").filter(|code| !codes.contains(code)) else { return };
+        // Other policies give their jobs codes of their own.
+        if of("holdreasoncode==").is_some_and(|reason| reason != 26) {
+            return;
+        }
+        let message = format!("`{RELEASE}` asks for the subcode {code}, and no policy here gives it");
+        self.conflict_of([RELEASE, first], message, "write one number in both");
+    }
+
+    /// A release of all that the policy of the access point holds, without a limit: `HoldReasonCode == 26` is each of these jobs
+    /// (`condor_holdcodes.h`).
+    fn released(&mut self) {
+        const HOLD: &str = "SYSTEM_PERIODIC_HOLD";
+        const RELEASE: &str = "SYSTEM_PERIODIC_RELEASE";
+        let plain = |name: &str| {
+            let text = shown(&self.text(name)).to_ascii_lowercase().replace(['(', ')', ' ', '\t', '\n'], "");
+            Some(text.replace("my.", "").replace("=?=", "=="))
+                .filter(|text| self.set(name).is_some() && text != "false")
+        };
+        let (Some(_), Some(release)) = (plain(HOLD), plain(RELEASE)) else { return };
+        let mut clauses = release.split("&&").filter(|clause| *clause != "jobstatus==5");
+        if clauses.next() != Some("holdreasoncode==26") || clauses.next().is_some() {
+            return;
+        }
+        let message = format!("`{RELEASE}` releases all that `{HOLD}` holds, again and again");
+        let help = "add a limit, such as `NumSystemHolds < 3`, or what must have changed";
+        self.conflict_of([RELEASE, HOLD], message, help);
+    }
+
     /// No protocol of the internet at all, or an address of the one that is turned off (`condor_config.cpp`).
     fn protocols(&mut self) {
         let is_off = |name: &str| self.set(name).is_some() && !self.boolean(name, true);
@@ -312,23 +360,28 @@ impl Pairs<'_> {
 
     /// The same condition holds a job and releases or removes it.
     fn alike(&mut self) {
-        const PAIRS: [(&str, &str); 2] =
-            [("SYSTEM_PERIODIC_HOLD", "SYSTEM_PERIODIC_RELEASE"), ("SYSTEM_PERIODIC_HOLD", "SYSTEM_PERIODIC_REMOVE")];
+        const PAIRS: [(&str, &str, &str); 4] = [
+            ("SYSTEM_PERIODIC_HOLD", "SYSTEM_PERIODIC_RELEASE", "jobs are held, and the other follows at once"),
+            ("SYSTEM_PERIODIC_HOLD", "SYSTEM_PERIODIC_REMOVE", "jobs are held, and the other follows at once"),
+            ("START", "PREEMPT", "jobs that start are preempted at once"),
+            ("SUSPEND", "CONTINUE", "jobs that are suspended go on at once"),
+        ];
         let plain = |name: &str| {
             let text = shown(&self.text(name)).split_whitespace().collect::<String>().to_ascii_lowercase();
             Some(text).filter(|text| self.set(name).is_some() && !matches!(text.as_str(), "" | "false" | "true"))
         };
-        let same = PAIRS.into_iter().find(|(one, two)| plain(one).is_some() && plain(one) == plain(two));
-        let Some((one, two)) = same else { return };
+        let same = PAIRS.into_iter().find(|(one, two, _)| plain(one).is_some() && plain(one) == plain(two));
+        let Some((one, two, effect)) = same else { return };
         let message = format!("`{two}` is the condition of `{one}`");
-        self.conflict(two, message, "write another condition: jobs are held, and the other follows at once");
+        self.conflict(two, message, &format!("write another condition: {effect}"));
     }
 
     /// Numbers of slots that do not count (HTCondor's `slot_builder.cpp`), and resources that are defined twice.
     fn slots(&mut self) {
         const MOST: &str = "MAX_SLOT_TYPES";
         let most = self.integer(MOST).unwrap_or(10);
-        let written = self.config.definitions().filter(|one| one.place.is_some() && one.template.is_none());
+        // Those of a template count as well.
+        let written = self.config.definitions().filter(|one| one.place.is_some() || one.template.is_some());
         let (mut types, mut resources) = (Vec::new(), BTreeSet::new());
         for one in written {
             let upper = shown(bare(one.name)).to_ascii_uppercase();
@@ -360,7 +413,21 @@ impl Pairs<'_> {
     /// Folders and logs that two daemons would share.
     fn one_place(&mut self) {
         const FOLDERS: [&str; 3] = ["SPOOL", "EXECUTE", "LOG"];
-        const LOGS: [&str; 9] = [
+        const LOGS: [&str; 23] = [
+            "EVENT_LOG",
+            "HISTORY",
+            "JOB_EPOCH_HISTORY",
+            "STARTD_HISTORY",
+            "DEFRAG_LOG",
+            "GANGLIAD_LOG",
+            "HAD_LOG",
+            "JOB_ROUTER_LOG",
+            "REPLICATION_LOG",
+            "COLLECTOR_ADDRESS_FILE",
+            "NEGOTIATOR_ADDRESS_FILE",
+            "MASTER_ADDRESS_FILE",
+            "SCHEDD_ADDRESS_FILE",
+            "STARTD_ADDRESS_FILE",
             "MASTER_LOG",
             "COLLECTOR_LOG",
             "NEGOTIATOR_LOG",
@@ -382,7 +449,7 @@ impl Pairs<'_> {
                     let other = *other;
                     let message = format!("`{name}` and `{other}` are one {what}, `{text}`");
                     let help = if what == "file" {
-                        "give each daemon a log of its own: each rotates it by itself"
+                        "give each a file of its own: each is written, and rotated, by itself"
                     } else {
                         "give each a folder of its own: `condor_preen` removes what it does not know there"
                     };
@@ -495,16 +562,6 @@ impl Pairs<'_> {
                 "write the directory; `LOCAL_CONFIG_DIR_EXCLUDE_REGEXP` leaves files out",
             );
         }
-        let begins = |name: &[u8], start: &str| bare(name).to_ascii_uppercase().starts_with(start.as_bytes());
-        let mut routes = self.config.definitions().filter(|one| one.place.is_some() && !one.raw.is_empty());
-        let is_route = |name: &[u8]| begins(name, "JOB_ROUTER_ROUTE_") && !begins(name, "JOB_ROUTER_ROUTE_NAMES");
-        let Some(route) = routes.find(|one| is_route(one.name)) else { return };
-        let name = String::from_utf8_lossy(route.name).into_owned();
-        let is_routed = self.config.sources().iter().any(|source| names_router(&source.text));
-        if self.set("JOB_ROUTER_ROUTE_NAMES").is_none() && is_routed {
-            let message = format!("`{name}` has no effect: `JOB_ROUTER_ROUTE_NAMES` is not set");
-            self.conflict(&name, message, "list the routes in `JOB_ROUTER_ROUTE_NAMES`");
-        }
     }
 
     /// Attributes of a list such as `STARTD_ATTRS` that a later file replaces without them.
@@ -546,13 +603,4 @@ impl Pairs<'_> {
 
 fn shown(text: &[u8]) -> String {
     String::from_utf8_lossy(text).into_owned()
-}
-
-/// Tests whether a text starts the job router.
-fn names_router(text: &[u8]) -> bool {
-    let mut lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_start);
-    lines.any(|line| {
-        let upper = line.to_ascii_uppercase();
-        upper.starts_with(b"DAEMON_LIST") && memchr::memmem::find(&upper, b"JOB_ROUTER").is_some()
-    })
 }

@@ -20,6 +20,8 @@ enum Last<'f> {
     Own(&'f Assigned),
     /// A template that adds to an earlier value.
     Added(&'f TemplateUse),
+    /// A template of which nothing is left without this value.
+    Made(&'f TemplateUse),
 }
 
 fn of_file(source: &Source) -> Found {
@@ -50,7 +52,7 @@ fn of_own<'f>(one: &'f Assigned, last: &mut HashMap<Vec<u8>, Last<'f>>, found: &
         return;
     }
     // Another rule speaks of daemons.
-    if let Some(Last::Added(template)) = last.insert(upper, Last::Own(one))
+    if let Some(Last::Added(template) | Last::Made(template)) = last.insert(upper, Last::Own(one))
         && !one.name.eq_ignore_ascii_case(b"DAEMON_LIST")
     {
         let name = String::from_utf8_lossy(&one.name).into_owned();
@@ -69,7 +71,12 @@ fn of_template<'f>(template: &'f TemplateUse, last: &mut HashMap<Vec<u8>, Last<'
             last.insert(name.clone(), Last::Added(template));
             continue;
         }
-        let (place, message, width, shown) = match last.remove(name) {
+        let before = last.remove(name);
+        // All that such a template asks for is this value, to which the next one may add.
+        if name == b"WANT_HOLD" && title.to_ascii_uppercase().contains("HOLD_IF") {
+            last.insert(name.clone(), Last::Made(template));
+        }
+        let (place, message, width, shown) = match before {
             Some(Last::Own(one)) if !one.value.is_empty() => {
                 let shown = String::from_utf8_lossy(&one.name).into_owned();
                 let message = format!("`use {title}` on line {line} sets `{shown}` again, so this value has no effect");

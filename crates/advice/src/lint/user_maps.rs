@@ -28,6 +28,7 @@ pub(super) fn check(config: &Config) -> lists::Found {
     for definition in written.iter().filter(|one| bare(one.name).to_ascii_uppercase().starts_with(DATA)) {
         lines(definition, &mut found);
     }
+    unwritten(config, &written, &mut found);
     let Some(names) = listed(config) else { return found };
     let near = NearNames::of(names.values().map(String::as_str));
     for definition in &written {
@@ -57,6 +58,28 @@ fn listed(config: &Config) -> Option<BTreeMap<String, String>> {
         names.extend(list_items(&text).iter().map(|item| (shown(item).to_lowercase(), shown(item))));
     }
     (!names.is_empty()).then_some(names)
+}
+
+/// Names in a list of maps that have neither a file nor lines (`reconfig_user_maps` in `classad_usermap.cpp`), where the files have
+/// calls of them.
+fn unwritten(config: &Config, written: &[Definition<'_>], found: &mut lists::Found) {
+    const WAYS: [&str; 2] = ["CLASSAD_USER_MAPFILE_", "CLASSAD_USER_MAPDATA_"];
+    for list in written.iter().filter(|one| bare(one.name).to_ascii_uppercase().ends_with(LIST)) {
+        let Some(text) = unknowns::known_value(config, list) else { continue };
+        for item in list_items(&text) {
+            let name = shown(&item);
+            let has = |way: &&str| config.definition(format!("{way}{name}").as_bytes()).is_some();
+            let call = format!("usermap(\"{}", name.to_ascii_lowercase());
+            let is_called = |one: &Definition<'_>| shown(one.raw).to_ascii_lowercase().contains(&call);
+            if name.contains('$') || WAYS.iter().any(has) || !written.iter().any(is_called) {
+                continue;
+            }
+            let message = format!("the map `{name}` has neither a file nor lines, so `userMap` finds nothing in it");
+            let warning = Diagnostic::warning_at(message, list.value_place().or(list.place.cloned()));
+            let help = format!("set `CLASSAD_USER_MAPFILE_{name}`, or `CLASSAD_USER_MAPDATA_{name}`");
+            found.push((warning.help(help).code("conflicting-knobs"), shown(list.name)));
+        }
+    }
 }
 
 /// The place of a line of a value, from 0.

@@ -13,7 +13,7 @@ use super::super::rules::published;
 use super::super::scope::Seen;
 use super::super::submit_requests::{is_amount, unlikely_request};
 use super::super::unknowns;
-use super::policies::{own_load, sleep_states};
+use super::policies::{other_state, own_load, reversed_priorities, sleep_states};
 use super::{Linter, attribute_of, shown_name};
 use crate::versions::configuration::compared_as;
 use classmate::internal::analysis::evaluate::{Analysis, unknown};
@@ -30,7 +30,8 @@ use classmate_config::internal::config::facts::{UNKNOWN, Undefined};
 
 /// Returns true for expressions (upper case) whose value is a number.
 pub(super) fn is_number(upper: &str) -> bool {
-    const NUMBERS: [&str; 7] = [
+    const NUMBERS: [&str; 8] = [
+        "FETCHWORKDELAY",
         "SLOT_WEIGHT",
         "RANK",
         "GROUP_SORT_EXPR",
@@ -77,6 +78,19 @@ pub(super) fn truth_for_text(name: &[u8], expr: &Expr, text: &[u8]) -> Option<Di
     let span = Span::new(0, text.trim_ascii_end().len());
     let message = || format!("`{shown}` is a string, and this is never one");
     is_truth.then(|| Diagnostic::warning(message(), span).code("type-clash"))
+}
+
+/// The finding about a condition as the value of a knob that is a number of seconds: it counts as 1 or as 0.
+pub(super) fn truth_for_seconds(name: &[u8], expr: &Expr, text: &[u8]) -> Option<Diagnostic> {
+    let upper = String::from_utf8_lossy(bare(name)).to_ascii_uppercase();
+    let in_seconds = ["FETCHWORKDELAY", "MACHINEMAXVACATETIME", "MAXJOBRETIREMENTTIME"].contains(&upper.as_str());
+    let values = Analysis::new(expr.tree(), &unknown).values(expr.root());
+    let is_number = values.ints.is_some() || values.reals.is_some();
+    let is_truth = !values.has_text() && !is_number && values.has(kind::TRUE | kind::FALSE);
+    let span = Span::new(0, text.trim_ascii_end().len());
+    let message = "a condition is not a number of seconds: it counts as 1 or as 0";
+    let found = Diagnostic::warning(message, span).help("write `ifThenElse(condition, seconds, 0)`");
+    (in_seconds && is_truth).then(|| found.code("type-clash"))
 }
 
 /// The finding about a string as the value of a knob that is a number.
@@ -207,6 +221,7 @@ impl Linter<'_> {
         let upper = String::from_utf8_lossy(bare(name)).to_ascii_uppercase();
         if is_number(&upper) {
             found.extend(expr.as_ref().and_then(|expr| text_for_number(name, expr, text)));
+            found.extend(expr.as_ref().and_then(|expr| truth_for_seconds(name, expr, text)));
             if found.is_empty() {
                 found.extend(self.no_number(text));
             }
@@ -262,6 +277,8 @@ impl Linter<'_> {
         found.extend(self.own_types(expr));
         found.extend(self.other_slots(expr, role, text));
         found.extend(own_load(bare(name), expr, text));
+        found.extend(reversed_priorities(bare(name), expr, text));
+        found.extend(other_state(bare(name), expr, text));
         found.extend(self.unpublished(expr, role, text));
         found.extend(self.bare_macros(expr, role, text));
         found.extend(self.group_alone(name, expr, text));

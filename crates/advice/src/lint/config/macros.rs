@@ -68,11 +68,11 @@ fn defined_like(upper: &str, own: &NearNames<'_>) -> Option<String> {
     let built_in = BUILT_IN_MACROS.iter().copied().filter(is_built_in);
     let own = own.closest(1, upper, is_other).filter(|_| upper.len() >= 5);
     let letters = |name: &str| {
-        let mut letters = name.to_ascii_uppercase().into_bytes();
+        let mut letters = name.to_ascii_uppercase().replace('_', "").into_bytes();
         letters.sort_unstable();
         letters
     };
-    // Sites have many names of their own that begin so: only swapped letters are certain.
+    // Sites have many names of their own that begin so: only swapped letters and underscores are certain.
     let is_slip = |known: &&str| !upper.starts_with("LOCAL") || letters(known) == letters(upper);
     near::closest_within(1, upper.as_bytes(), built_in.chain(own)).filter(is_slip).map(str::to_owned)
 }

@@ -14,14 +14,20 @@ impl Linter<'_> {
     pub(super) fn number(&mut self, definition: &Definition<'_>) {
         let name = bare(definition.name);
         let (zero, unit) = (at_zero(name), unit(name));
-        if zero.is_none() && unit.is_none() || definition.place.is_none() || definition.template.is_some() {
+        let upper = shown_name(name).to_ascii_uppercase();
+        let is_sized = SIZES.iter().any(|(known, ..)| *known == upper);
+        let is_plain = zero.is_none() && unit.is_none() && !is_sized;
+        if is_plain || definition.place.is_none() || definition.template.is_some() {
             return;
         }
         let Some(value) = unknowns::known_value(self.config, definition) else { return };
         let Some(number) = std::str::from_utf8(&value).ok().and_then(|text| text.parse::<f64>().ok()) else { return };
         let name = shown_name(definition.name);
         let comment = self.beside(definition);
-        let found = zero.and_then(|zero| of_zero(&name, zero, number, &comment)).or_else(|| {
+        let default = self.config.built_in(upper.as_bytes()).and_then(|one| std::str::from_utf8(one.raw).ok());
+        let default = default.and_then(|text| text.trim().parse::<f64>().ok());
+        let found = zero.and_then(|zero| of_zero(&name, zero, number, &comment));
+        let found = found.or_else(|| of_size(&name, &upper, (number, unit, default))).or_else(|| {
             let (amount, product) = meant_amount(&comment, number, unit?)?;
             let message = format!("`{name}` is in {}, and the text beside it says `{}`", unit?, amount.shown);
             Some((message, format!("write `{product}`"), "odd-unit"))
@@ -66,6 +72,55 @@ impl Linter<'_> {
             let found = found.help(format!("write `{upper} = $({upper}) …`")).code("conflicting-knobs");
             self.report(found, Some(upper));
         }
+    }
+}
+
+/// A variable, the unit of its number, numbers that are unlikely in it, and the unit in which they look right.
+type Size = (&'static str, &'static str, std::ops::RangeInclusive<f64>, &'static str);
+
+/// Numbers that are right in another unit (the manual's chapters on the configuration have the units).
+const SIZES: [Size; 16] = [
+    ("CLAIM_WORKLIFE", "seconds", 1.0..=30.0, "minutes"),
+    ("CLASSAD_LIFETIME", "seconds", 1.0..=59.0, "minutes"),
+    ("DEFRAG_INTERVAL", "seconds", 1.0..=30.0, "minutes"),
+    ("EVENT_LOG_MAX_SIZE", "bytes", 1.0..=1024.0, "MB"),
+    ("HIBERNATE_CHECK_INTERVAL", "seconds", 1.0..=30.0, "minutes"),
+    ("JOB_DEFAULT_LEASE_DURATION", "seconds", 1.0..=59.0, "minutes"),
+    ("JOB_DEFAULT_REQUESTMEMORY", "MiB", 1e6..=1e12, "KiB"),
+    ("LVM_BACKING_FILE_SIZE_MB", "MB", 1.0..=256.0, "GB"),
+    ("MAX_EVENT_LOG", "bytes", 1.0..=1024.0, "MB"),
+    ("MAX_HISTORY_LOG", "bytes", 1.0..=1024.0, "MB"),
+    ("MEMORY", "MiB", 1.0..=256.0, "GiB"),
+    ("MEMORY", "MiB", 33_554_432.0..=1e15, "KiB or bytes"),
+    ("PRIORITY_HALFLIFE", "seconds", 1.0..=59.0, "days or hours"),
+    ("ROOSTER_INTERVAL", "seconds", 1.0..=30.0, "minutes"),
+    ("SHADOW_WORKLIFE", "seconds", 1.0..=59.0, "minutes"),
+    ("VM_MEMORY", "MiB", 1.0..=64.0, "GiB"),
+];
+
+/// The finding about a number that is right in another unit only. `default` is the one of the variable.
+fn of_size(
+    name: &str,
+    upper: &str,
+    (number, unit, default): (f64, Option<&'static str>, Option<f64>),
+) -> Option<(String, String, &'static str)> {
+    const DAY: f64 = 86400.0;
+    let found = |unit: &str, looks: &str| {
+        let message = format!("`{name}` is in {unit}, and {number} looks like a number of {looks}");
+        Some((message, format!("write the number in {unit}"), "odd-unit"))
+    };
+    if let Some((_, unit, _, looks)) = SIZES.iter().find(|(known, _, odd, _)| *known == upper && odd.contains(&number))
+    {
+        return found(unit, looks);
+    }
+    // A variable that is a day or more without a value.
+    if unit != Some("seconds") || default.is_none_or(|default| default < DAY) || number.fract() != 0.0 {
+        return None;
+    }
+    match number as i64 {
+        1..=31 => found("seconds", "days or hours"),
+        1440 | 10080 | 43200 => found("seconds", "minutes"),
+        _ => None,
     }
 }
 

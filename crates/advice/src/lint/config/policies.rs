@@ -81,6 +81,84 @@ pub(super) fn own_load(name: &[u8], expr: &Expr, text: &[u8]) -> Option<Diagnost
     Some(Diagnostic::warning(message, span).help(help).code("impossible-value"))
 }
 
+/// `PREEMPT = State == "Unclaimed"`: a state in which the startd does not ask the policy (`eval_policy` in HTCondor's `ResState.cpp`).
+pub(super) fn other_state(name: &[u8], expr: &Expr, text: &[u8]) -> Option<Diagnostic> {
+    /// Policies, and the only state, or the activity, in which they are asked for.
+    const ASKED: [(&str, &str, &str); 6] = [
+        ("PREEMPT", "state", "claimed"),
+        ("WANT_VACATE", "state", "claimed"),
+        ("SUSPEND", "state", "claimed"),
+        ("CONTINUE", "state", "claimed"),
+        ("CONTINUE", "activity", "suspended"),
+        ("KILL", "state", "preempting"),
+    ];
+    let tree = expr.tree();
+    let mut open = vec![expr.root()];
+    while let Some(id) = open.pop() {
+        let id = tree.bare(id);
+        let Node::Binary(op, left, right) = *tree.node(id) else { continue };
+        if op == BinaryOp::And {
+            open.extend([right, left]);
+            continue;
+        }
+        let Some(reference) = tree.reference(tree.bare(left)).filter(|one| one.scope != RefScope::Target) else {
+            continue;
+        };
+        let Node::Literal(Literal::Str(value)) = tree.node(tree.bare(right)) else { continue };
+        let value = String::from_utf8_lossy(value).to_ascii_lowercase();
+        let is_equal = matches!(op, BinaryOp::Equal | BinaryOp::Is);
+        let is_asked = |(policy, attribute, only): &&(&str, &str, &str)| {
+            let is = policy.as_bytes().eq_ignore_ascii_case(name) && reference.name.folded() == attribute.as_bytes();
+            is && is_equal && *only != value
+        };
+        if let Some((policy, attribute, only)) = ASKED.iter().find(is_asked) {
+            let span = tree.span(id)?;
+            let message = format!(
+                "`{}` is never true here: `{policy}` is asked for while the {attribute} is {only}",
+                written(text, span)
+            );
+            let help = "remove the clause, or write the condition into another policy";
+            return Some(Diagnostic::warning(message, span).help(help).code("never-true"));
+        }
+    }
+    None
+}
+
+/// `PREEMPTION_REQUIREMENTS = RemoteUserPrio < SubmitterUserPrio`: a larger number is a worse priority, so that the better user loses
+/// the slot (the manual's chapter on the negotiator).
+pub(super) fn reversed_priorities(name: &[u8], expr: &Expr, text: &[u8]) -> Option<Diagnostic> {
+    if !name.eq_ignore_ascii_case(b"PREEMPTION_REQUIREMENTS") {
+        return None;
+    }
+    let tree = expr.tree();
+    let of = |id: u32, known: &str| {
+        // Perhaps with a factor.
+        let mut names = (tree.first_of(id)..=id).filter_map(|part| tree.reference(part)).map(|one| one.name);
+        names.next().is_some_and(|name| name.folded() == known.as_bytes()) && names.next().is_none()
+    };
+    let mut open = vec![expr.root()];
+    while let Some(id) = open.pop() {
+        let id = tree.bare(id);
+        let Node::Binary(op, left, right) = *tree.node(id) else { continue };
+        let (small, large) = match op {
+            BinaryOp::And | BinaryOp::Or => {
+                open.extend([left, right]);
+                continue;
+            }
+            BinaryOp::Less | BinaryOp::LessEqual => (left, right),
+            BinaryOp::Greater | BinaryOp::GreaterEqual => (right, left),
+            _ => continue,
+        };
+        if of(small, "remoteuserprio") && of(large, "submitteruserprio") {
+            let span = tree.span(id)?;
+            let message = format!("`{}` is true of a running user with a better priority", written(text, span));
+            let help = "the larger number is the worse priority: write `RemoteUserPrio > SubmitterUserPrio * 1.2`";
+            return Some(Diagnostic::warning(message, span).help(help).code("impossible-value"));
+        }
+    }
+    None
+}
+
 impl Linter<'_> {
     /// The finding about a comparison of an attribute that the configuration publishes with a constant of another type.
     pub(super) fn own_types(&self, expr: &Expr) -> Option<Diagnostic> {

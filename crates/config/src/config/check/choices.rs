@@ -8,7 +8,7 @@ use classmate::internal::diagnostic::Severity;
 /// Variables, their words, and what HTCondor does with others; the words of truth are among them where they count as well.
 type Choice = (&'static [&'static str], &'static [&'static str], &'static str);
 
-const CHOICES: [Choice; 11] = [
+const CHOICES: [Choice; 13] = [
     // `defrag.cpp`
     (&["DEFRAG_DRAINING_SCHEDULE", "DEFRAG_SCHEDULE"], &["graceful", "quick", "fast"], "the daemon ends with an error"),
     // `master.cpp`
@@ -19,6 +19,10 @@ const CHOICES: [Choice; 11] = [
     ),
     // `vanilla_proc.cpp`
     (&["CGROUP_MEMORY_LIMIT_POLICY"], &["hard", "soft", "custom", "none"], "there is no limit"),
+    // `ResMgr.cpp`
+    (&["BACKFILL_SYSTEM"], &["BOINC"], "there is no backfill"),
+    // The manual's chapter on the startd.
+    (&["LINUX_HIBERNATION_METHOD"], &["pm-utils", "/sys", "/proc"], "the machine does not sleep"),
     // `vmgahp_config.cpp`
     (&["VM_TYPE"], &["kvm", "xen"], "there are no virtual machines"),
     // `collector.cpp`
@@ -81,6 +85,7 @@ pub(super) fn check(upper: &str, value: &str) -> Option<Problem> {
     }
     let shown: Vec<String> = words.iter().take(4).map(|word| format!("`{word}`")).collect();
     let (last, first) = shown.split_last()?;
-    let help = format!("write {} or {last}: {effect} otherwise", first.join(", "));
+    let first = if first.is_empty() { String::new() } else { format!("{} or ", first.join(", ")) };
+    let help = format!("write {first}{last}: {effect} otherwise");
     Some((Severity::Error, format!("`{upper}` is `{value}`"), help))
 }

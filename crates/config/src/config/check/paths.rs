@@ -105,10 +105,35 @@ pub(super) fn odd_path(upper: &str, value: &str) -> Option<Problem> {
         let message = format!("the `;` is a part of the value of `{upper}`");
         return problem(message, format!("write `{}`", path.trim_end()));
     }
-    let is_relative =
-        (FOLDERS.contains(&upper) || WHOLE.contains(&upper)) && value.starts_with(|sign: char| sign.is_alphabetic());
+    if let Some(found) = other_kind(upper, value) {
+        return problem(found.0, found.1);
+    }
+    let is_whole = FOLDERS.contains(&upper) || WHOLE.contains(&upper);
+    let of_log = ["_DIR", "_DIRECTORY", "_LOG", "_CREDENTIAL_DIRECTORY_KRB", "_CREDENTIAL_DIRECTORY_OAUTH"];
+    let is_part = value.contains('/') && of_log.iter().any(|end| upper.ends_with(end));
+    let is_relative = (is_whole || is_part) && value.starts_with(|sign: char| sign.is_alphabetic());
     let message = format!("`{upper}` is `{value}`, which is not a whole path");
     (is_relative && !value.contains(':')).then(|| (Severity::Warning, message, format!("write `/{value}`")))
+}
+
+/// A file where HTCondor reads a folder, or a folder where it reads a file, as far as the name shows it.
+fn other_kind(upper: &str, value: &str) -> Option<(String, String)> {
+    const OF_FILES: [&str; 11] =
+        [".cfg", ".conf", ".config", ".crt", ".jwk", ".key", ".log", ".pem", ".token", ".txt", ".use"];
+    let is_of = |ends: &[&str]| ends.iter().any(|end| upper.ends_with(end));
+    let lower = value.to_ascii_lowercase();
+    if is_of(&["_DIR", "_DIRECTORY"]) || FOLDERS.contains(&upper) {
+        let end = OF_FILES.iter().find(|end| lower.ends_with(**end))?;
+        let folder = value.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let message = format!("`{upper}` is a folder, and `{value}` looks like a file, `*{end}`");
+        return (!folder.is_empty()).then(|| (message, format!("write the folder, `{folder}`")));
+    }
+    let is_folder =
+        value.len() > 1 && (value.ends_with('/') || lower.rsplit_once('.').is_some_and(|(_, end)| end == "d"));
+    let is_one = is_of(&["_CAFILE", "_CERTFILE", "_KEYFILE", "_KEY_FILE", "_MAPFILE", "_LOG", "_PASSWORD_FILE"])
+        || upper == "HISTORY";
+    let message = format!("`{upper}` is a file, and `{value}` looks like a folder");
+    (is_folder && is_one && !upper.contains("_CREDENTIAL_")).then(|| (message, "write the name of the file".to_owned()))
 }
 
 pub(super) fn quoted(upper: &str, value: &str) -> Option<Problem> {

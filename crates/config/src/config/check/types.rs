@@ -236,6 +236,12 @@ impl Checker<'_> {
 
     /// A program whose path begins in the folder where the daemon happens to be.
     fn relative_program(&self, upper: &str, value: &str) -> Option<Problem> {
+        let is_hook = upper.contains("_HOOK_") && !upper.ends_with("_KEYWORD");
+        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+        if is_hook && value.len() > 1 && value.bytes().all(is_name) {
+            let message = format!("`{upper}` is `{value}`, which is not a whole path");
+            return Some((Severity::Warning, message, format!("write the whole path, as in `$(LIBEXEC)/{value}`")));
+        }
         let (_, rest) = value.split_once('/')?;
         let begins = value.starts_with(|sign: char| sign.is_ascii_alphanumeric() || sign == '.');
         let is_plain = !value.contains([':', '\\', '$', ' ']) && !rest.is_empty();

@@ -22,6 +22,8 @@ pub(super) fn rule(upper: &str) -> Option<Rule> {
         Some(period)
     } else if is_cron && upper.ends_with("_MODE") {
         Some(mode)
+    } else if is_cron && upper.ends_with("_PREFIX") {
+        Some(prefix)
     } else if is_cron && upper.ends_with("_SLOTS") {
         Some(slot_numbers)
     } else if is_cron && ["_KILL", "_RECONFIG", "_RECONFIG_RERUN"].iter().any(|end| upper.ends_with(end)) {
@@ -51,7 +53,7 @@ pub(super) fn rule(upper: &str) -> Option<Rule> {
 }
 
 /// Variables with a check of their own.
-const NAMED: [(&[&str], Rule); 15] = [
+const NAMED: [(&[&str], Rule); 16] = [
     (&["RESERVED_DISK", "RESERVED_MEMORY", "RESERVED_SWAP"], reserved),
     (&["STARTER_JOB_ENVIRONMENT"], environment),
     (&["EVENT_LOG_FORMAT_OPTIONS"], log_options),
@@ -65,7 +67,8 @@ const NAMED: [(&[&str], Rule); 15] = [
     (&["SHARED_PORT_PORT"], single_port),
     (&["NETWORK_INTERFACE", "PRIVATE_NETWORK_INTERFACE"], interface),
     (&HOSTS, host),
-    (&["UID_DOMAIN", "FILESYSTEM_DOMAIN", "DEFAULT_DOMAIN_NAME", "ACCOUNTANT_LOCAL_DOMAIN"], domain),
+    (&["UID_DOMAIN", "FILESYSTEM_DOMAIN", "DEFAULT_DOMAIN_NAME", "ACCOUNTANT_LOCAL_DOMAIN", "EMAIL_DOMAIN"], domain),
+    (&["DEDICATEDSCHEDULER"], dedicated_scheduler),
     (&["HAD_LIST", "REPLICATION_LIST"], with_ports),
 ];
 
@@ -110,6 +113,11 @@ fn separated(upper: &str, value: &str) -> Option<Problem> {
     if value.ends_with('|') {
         return None;
     }
+    let is_folder = |item: &&str| item.len() > 1 && (item.ends_with('/') || item.ends_with("/config.d"));
+    if let Some(item) = value.split([',', ' ']).find(is_folder).filter(|_| upper == "LOCAL_CONFIG_FILE") {
+        let message = format!("`{upper}` names files, and `{item}` looks like a folder");
+        return Some((Severity::Warning, message, format!("write `LOCAL_CONFIG_DIR = {item}`")));
+    }
     let message = format!("`{value}` is one name: `;` does not separate in `{upper}`");
     let inner = value.trim_end_matches(';');
     (inner.contains(';')).then(|| (Severity::Warning, message, format!("write `{}`", inner.replace(';', ","))))
@@ -117,8 +125,8 @@ fn separated(upper: &str, value: &str) -> Option<Problem> {
 
 /// An amount of MiB that no machine leaves unused.
 fn reserved(upper: &str, value: &str) -> Option<Problem> {
-    const MOST: f64 = 20e6;
-    let amount = value.parse::<f64>().ok().filter(|amount| *amount >= MOST)?;
+    let most = if upper == "RESERVED_DISK" { 20e6 } else { 1e6 };
+    let amount = value.parse::<f64>().ok().filter(|amount| *amount >= most)?;
     let message = format!("`{upper}` is in MiB, and {value} MiB are {} TiB", (amount / f64::from(1 << 20)).round());
     Some((Severity::Warning, message, format!("write {} if KiB are meant", (amount / 1024.0).round())))
 }
@@ -149,9 +157,22 @@ fn domain(upper: &str, value: &str) -> Option<Problem> {
     let plain = plain.trim_start_matches(['*', '@', '<', '.']).trim_end_matches(['/', '>']);
     let is_name = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
     let message = format!("`{upper}` is `{value}`, which is not the name of a domain");
+    // A point comes before the domain wherever it is appended to a name (`ipv6_hostname.cpp`, `email.cpp`).
+    if value.starts_with('.') && upper != "FILESYSTEM_DOMAIN" && is_name(value) && !plain.is_empty() {
+        return Some((Severity::Warning, message, format!("write `{plain}`")));
+    }
     let help =
         if is_name(plain) { format!("write `{plain}`") } else { "write one name, as in `example.org`".to_owned() };
     (!is_name(value)).then_some((Severity::Error, message, help))
+}
+
+/// The scheduler that a slot is dedicated to: jobs of the parallel universe ask for this text (`dedicated_scheduler.cpp`).
+fn dedicated_scheduler(upper: &str, value: &str) -> Option<Problem> {
+    const FRONT: &str = "DedicatedScheduler@";
+    let name = value.strip_prefix('"')?.strip_suffix('"').filter(|name| !name.is_empty() && !name.contains('"'))?;
+    let is_known = name.get(..FRONT.len()).is_some_and(|front| front.eq_ignore_ascii_case(FRONT));
+    let message = format!("`{upper}` is `{value}`: no job of the parallel universe asks for it");
+    (!is_known).then(|| (Severity::Warning, message, format!("write `\"{FRONT}{name}\"`")))
 }
 
 /// The user and the group of the daemons, as HTCondor's `uids.cpp` reads them.
@@ -201,7 +222,9 @@ fn mail_address(upper: &str, value: &str) -> Option<Problem> {
     let mut words = value.split_whitespace();
     let is_spelled = words.any(|word| word.eq_ignore_ascii_case("at"));
     let message = format!("`{upper}` is `{value}`, which is not the address of a mail");
-    is_spelled.then(|| (Severity::Warning, message, "write `name@example.org`".to_owned()))
+    let is_part = |item: &str| item.starts_with('@') || item.ends_with('@') || item.matches('@').count() > 1;
+    let is_odd = is_spelled || value.split([',', ' ', '\t']).any(is_part);
+    is_odd.then(|| (Severity::Warning, message, "write `name@example.org`".to_owned()))
 }
 
 /// One port: `9618-9700` is a difference.
@@ -243,6 +266,10 @@ fn host(upper: &str, value: &str) -> Option<Problem> {
     if let Some(item) = items().find(|item| item.ends_with(';') || item.contains(';') && !item.contains('"')) {
         let message = format!("`{item}` in `{upper}` is not the name of a host");
         return Some((Severity::Error, message, "separate hosts with commas".to_owned()));
+    }
+    if ["true", "false", "yes"].iter().any(|word| word.eq_ignore_ascii_case(value)) {
+        let message = format!("`{upper}` is `{value}`, which is taken for the name of a host");
+        return Some((Severity::Warning, message, "write the name of the host".to_owned()));
     }
     if let Some(item) = items().find(|item| MACROS.contains(item)) {
         let message = format!("`{item}` in `{upper}` is the name of a host, and not a macro");
@@ -441,6 +468,14 @@ fn slot_numbers(upper: &str, value: &str) -> Option<Problem> {
     ))
 }
 
+/// What comes before the names of the attributes that a cron job brings (the manual's chapter on hooks).
+fn prefix(upper: &str, value: &str) -> Option<Problem> {
+    let sign = value.chars().find(|sign| !sign.is_ascii_alphanumeric() && *sign != '_')?;
+    let message =
+        format!("names of attributes do not have the `{sign}` of `{upper}`: the attributes of the job are lost");
+    Some((Severity::Warning, message, "write letters, digits and `_`, as in `Disk_`".to_owned()))
+}
+
 /// When a cron job runs.
 fn mode(upper: &str, value: &str) -> Option<Problem> {
     let known = ["Periodic", "WaitForExit", "OneShot", "OnDemand"];
@@ -545,10 +580,32 @@ fn odd_entry(upper: &str, item: &str) -> Option<Problem> {
     if let Some(help) = odd_address(host) {
         return problem(format!("`{item}` in `{upper}` matches no host: it is not an address"), &help);
     }
+    if host.strip_prefix('.').is_some_and(|domain| domain.contains('.') && !domain.contains('*')) {
+        let message = format!("`{item}` in `{upper}` matches no host: no name begins with a point");
+        return problem(message, &format!("write `{}*{host}`", item.trim_end_matches(host)));
+    }
+    if is_inner(host) {
+        let message = format!("`{item}` in `{upper}` matches no host: `*` counts once, and again at the end only");
+        return problem(message, "write one `*`, as in `*.example.org` or `10.0.*`, or one entry for each host");
+    }
+    // The name of a user without a domain is taken for a host (`split_entry`).
+    if ["root", "administrator"].iter().any(|user| user.eq_ignore_ascii_case(item)) {
+        let message = format!("`{item}` in `{upper}` is taken for the name of a host");
+        return problem(message, &format!("write `{item}@domain`, or `{item}@*` for all domains"));
+    }
     let (name, port) = host.split_once(':').filter(|(_, port)| !port.contains(':'))?;
     let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) && !name.is_empty();
     let message = || format!("`{item}` in `{upper}` matches no host: an entry has no port");
     is_port.then(|| problem(message(), &format!("write `{}`", item.trim_end_matches(port).trim_end_matches(':'))))?
+}
+
+/// Tests whether a pattern has a `*` that counts as a letter: `matches_withwildcard_impl` in HTCondor's `stl_string_utils.cpp` reads
+/// the first one, and one at the end. A pattern of numbers is an address, which has one at the end only (`condor_netaddr.cpp`).
+fn is_inner(host: &str) -> bool {
+    let Some(first) = host.find('*') else { return false };
+    let rest = host[first + 1..].strip_suffix('*').unwrap_or(&host[first + 1..]);
+    let is_address = host.bytes().all(|byte| byte.is_ascii_digit() || b".*".contains(&byte)) && host.contains('.');
+    rest.contains('*') || is_address && first > 0 && rest.bytes().any(|byte| byte.is_ascii_digit())
 }
 
 /// The help about a part of an address, a range of addresses, or one with a number that is too large.
