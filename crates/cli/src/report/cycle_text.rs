@@ -64,17 +64,22 @@ pub fn write(out: &mut impl Screen, picture: &PoolPicture, kinds: &[SlotKind], c
 }
 
 fn groups(out: &mut impl Screen, groups: &[GroupUsage], color: Color) -> io::Result<()> {
-    let columns: [TableColumn<GroupUsage>; 8] = [
+    let columns: [TableColumn<GroupUsage>; 9] = [
         TableColumn::left("GROUP", 0, |group| group.name.clone()),
         TableColumn::right("QUOTA", 0, |group| decimal(group.quota)),
         TableColumn::right("ALLOCATED", 0, |group| decimal(group.allocated)),
         TableColumn::right("IN USE", 0, |group| decimal(group.used)),
+        TableColumn::right("COUNTED", 2, |group| decimal(group.counted)),
         TableColumn::right("REQUESTED", 0, |group| decimal(group.requested)),
         TableColumn::right("BORROWED", 2, |group| decimal(group.borrowed)),
         TableColumn::right("LENT", 3, |group| decimal(group.lent)),
         TableColumn::right("UNMET", 1, |group| decimal(group.unmet)),
     ];
-    write_table(out, &columns, groups, color)
+    write_table(out, &columns, groups, color)?;
+    if groups.iter().any(|group| group.counted > group.used) {
+        writeln!(out, "\nCOUNTED: during the cycle, a match counts with the weight of the whole partitionable slot")?;
+    }
+    Ok(())
 }
 
 fn submitters(out: &mut impl Screen, submitters: &[SubmitterUsage], color: Color) -> io::Result<()> {
