@@ -56,7 +56,6 @@ pub(super) fn check(config: &Config, advertised: &BTreeMap<Vec<u8>, Role>) -> Fo
     lists.volumes(&mut found);
     lists.significant(&mut found);
     lists.names(&mut found);
-    lists.unlisted(&mut found);
     found
 }
 
@@ -254,59 +253,6 @@ impl<'c> Lists<'c> {
             let message = format!("HTCondor does not know an attribute `{}`", shown(item));
             let warning = problem(&definition, message).code("unknown-attribute").did_you_mean(Some(meant));
             found.push((warning, shown(definition.name)));
-        }
-    }
-
-    /// Policies, transforms, routes and jobs that only the names of a list bring to life, where no file has the list.
-    fn unlisted(&self, found: &mut Found) {
-        /// The front of the names, the list, and the end of those that count.
-        const FAMILIES: [(&str, &str, &str); 11] = [
-            ("CLASSAD_USER_MAPDATA_", "CLASSAD_USER_MAP_NAMES", ""),
-            ("CLASSAD_USER_MAPFILE_", "CLASSAD_USER_MAP_NAMES", ""),
-            ("JOB_ROUTER_ROUTE_", "JOB_ROUTER_ROUTE_NAMES", ""),
-            ("JOB_TRANSFORM_", "JOB_TRANSFORM_NAMES", ""),
-            ("SCHEDD_CRON_", "SCHEDD_CRON_JOBLIST", "_EXECUTABLE"),
-            ("STARTD_CRON_", "STARTD_CRON_JOBLIST", "_EXECUTABLE"),
-            ("SUBMIT_REQUIREMENT_", "SUBMIT_REQUIREMENT_NAMES", ""),
-            ("SYSTEM_PERIODIC_HOLD_", "SYSTEM_PERIODIC_HOLD_NAMES", ""),
-            ("SYSTEM_PERIODIC_RELEASE_", "SYSTEM_PERIODIC_RELEASE_NAMES", ""),
-            ("SYSTEM_PERIODIC_REMOVE_", "SYSTEM_PERIODIC_REMOVE_NAMES", ""),
-            ("SYSTEM_PERIODIC_VACATE_", "SYSTEM_PERIODIC_VACATE_NAMES", ""),
-        ];
-        const OF_MEMBERS: [&str; 4] = ["_REASON", "_SUBCODE", "_IS_WARNING", "_NAMES"];
-        if misses_files(self.config) {
-            return;
-        }
-        // A statement that is not read may set it as well.
-        let text = |list: &str| {
-            let mut sources = self.config.sources().iter();
-            sources.any(|one| memchr::memmem::find(&one.text.to_ascii_uppercase(), list.as_bytes()).is_some())
-        };
-        let is_made = |list: &str| {
-            let ends = |one: Definition<'_>| {
-                let upper = shown(bare(one.name)).to_ascii_uppercase();
-                upper.ends_with(list) && (one.place.is_some() || one.template.is_some())
-            };
-            self.config.definitions().any(ends) || text(list)
-        };
-        for (front, list, end) in FAMILIES {
-            let is_member = |name: &str| {
-                let rest = name.strip_prefix(front).and_then(|rest| rest.strip_suffix(end)).unwrap_or_default();
-                let of_member =
-                    OF_MEMBERS.iter().any(|end| name.ends_with(end)) || matches!(rest, "REASON" | "SUBCODE");
-                !rest.is_empty() && !of_member && !self.is_mentioned(name.as_bytes())
-            };
-            let members = self.written(|name| is_member(name));
-            let Some(first) = members.iter().find(|one| !one.raw.trim_ascii().is_empty()) else { continue };
-            if is_made(list) {
-                continue;
-            }
-            let name = shown(bare(first.name));
-            let member = name.get(front.len()..name.len() - end.len()).unwrap_or_default();
-            let elsewhere = if has_root(self.config) { "" } else { " unless another file has the list" };
-            let message = format!("`{name}` has no effect: no `{list}` has `{member}`{elsewhere}");
-            let warning = first.name_warning(message).code("conflicting-knobs");
-            found.push((warning.help(format!("add `{list} = $({list}) {member}`")), shown(first.name)));
         }
     }
 

@@ -562,6 +562,16 @@ impl Pairs<'_> {
                 "write the directory; `LOCAL_CONFIG_DIR_EXCLUDE_REGEXP` leaves files out",
             );
         }
+        let begins = |name: &[u8], start: &str| bare(name).to_ascii_uppercase().starts_with(start.as_bytes());
+        let mut routes = self.config.definitions().filter(|one| one.place.is_some() && !one.raw.is_empty());
+        let is_route = |name: &[u8]| begins(name, "JOB_ROUTER_ROUTE_") && !begins(name, "JOB_ROUTER_ROUTE_NAMES");
+        let Some(route) = routes.find(|one| is_route(one.name)) else { return };
+        let name = String::from_utf8_lossy(route.name).into_owned();
+        let is_routed = self.config.sources().iter().any(|source| names_router(&source.text));
+        if self.set("JOB_ROUTER_ROUTE_NAMES").is_none() && is_routed {
+            let message = format!("`{name}` has no effect: `JOB_ROUTER_ROUTE_NAMES` is not set");
+            self.conflict(&name, message, "list the routes in `JOB_ROUTER_ROUTE_NAMES`");
+        }
     }
 
     /// Attributes of a list such as `STARTD_ATTRS` that a later file replaces without them.
@@ -603,4 +613,13 @@ impl Pairs<'_> {
 
 fn shown(text: &[u8]) -> String {
     String::from_utf8_lossy(text).into_owned()
+}
+
+/// Tests whether a text starts the job router.
+fn names_router(text: &[u8]) -> bool {
+    let mut lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_start);
+    lines.any(|line| {
+        let upper = line.to_ascii_uppercase();
+        upper.starts_with(b"DAEMON_LIST") && memchr::memmem::find(&upper, b"JOB_ROUTER").is_some()
+    })
 }
