@@ -19,8 +19,6 @@ const COMMANDS: &[&[&str]] = &[
     &["explain", "examples/pool", "--submitter", "carol@pool.test"],
     &["explain", "examples/groups", "--group", "chemistry"],
     &["whatif", "examples/groups", "--set", "GROUP_QUOTA_chemistry = 5"],
-    &["autoclusters", "examples/pool"],
-    &["autoclusters", "examples/explosion"],
     &["test", "examples/policy/start.toml", "examples/policy/owner.toml"],
     &["lint", "examples/pool/config"],
     &["match", "--job", "examples/pool/jobs.ads", "--slots", "examples/pool/slots.ads"],
@@ -39,6 +37,8 @@ const WIDE: &[&[&str]] = &[
     &["negotiate", "examples/groups"],
     &["negotiate", "examples/slurm", "--policy", "slurm"],
     &["negotiate", "examples/dirac", "--policy", "dirac"],
+    &["autoclusters", "examples/pool"],
+    &["autoclusters", "examples/explosion"],
     &["quotas", "examples/groups"],
     &["report", "examples/groups", "--format", "text"],
     &["taskqueues", "examples/dirac"],
@@ -263,4 +263,18 @@ fn progress_is_drawn_only_where_escape_sequences_are_wanted() {
     assert!(progress("TERM", "xterm").contains('\u{1b}'));
     assert!(!progress("TERM", "dumb").contains('\u{1b}'));
     assert!(!progress("NO_COLOR", "1").contains('\u{1b}'));
+}
+
+#[test]
+fn a_row_of_a_cycle_is_a_line_in_80_columns_and_all_columns_are_there_in_200() {
+    let (narrow, wide) =
+        (printed(&["negotiate", "examples/groups"], "80"), printed(&["negotiate", "examples/groups"], "200"));
+    let left_out = |lines: &[String]| lines.iter().filter(|line| line.starts_with("not shown in this")).count();
+    // Of a table, what follows a folded cell is indented.
+    let tables = narrow.iter().take_while(|line| !line.starts_with("30 slots"));
+    let folded: Vec<&String> =
+        tables.filter(|line| line.starts_with("   ") && line.chars().any(char::is_lowercase)).collect();
+    assert!(folded.is_empty(), "{folded:#?}");
+    assert!(left_out(&narrow) > 0, "{narrow:#?}");
+    assert_eq!(left_out(&wide), 0, "{wide:#?}");
 }

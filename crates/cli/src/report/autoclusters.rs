@@ -12,12 +12,15 @@ use classmate_advice::internal::autoclusters::{Audit, Significance};
 /// The output cannot be written.
 pub fn write(out: &mut impl Screen, audit: &Audit, reasons: bool, color: Color) -> io::Result<()> {
     let known = audit.idle_jobs > 0;
-    let headings: &[&str] = if known {
-        &["ATTRIBUTE", "VALUES", "AUTOCLUSTERS WITHOUT", "REQUESTS WITHOUT", "MATTERS", "BECAUSE OF"]
-    } else {
-        &["ATTRIBUTE", "MATTERS", "BECAUSE OF"]
-    };
-    let mut table = Table::new(headings, if known { &[1, 2, 3] } else { &[] });
+    let mut table = Table::default();
+    table.column("ATTRIBUTE", false, 0);
+    if known {
+        table.column("VALUES", true, 0);
+        table.column("AUTOCLUSTERS WITHOUT", true, 1);
+        table.column("REQUESTS WITHOUT", true, 2);
+    }
+    table.column("MATTERS", false, 0);
+    table.column("BECAUSE OF", false, 0);
     for one in &audit.attributes {
         let mut row = vec![one.name.clone()];
         if known {

@@ -43,17 +43,17 @@ fn submitters(out: &mut impl Screen, outcome: &Outcome, color: Color) -> io::Res
     }
     let columns: [TableColumn<SubmitterSummary>; 9] = [
         TableColumn::left("SUBMITTER", 0, |line| line.submitter.clone()),
-        TableColumn::right("PRIORITY", 0, |line| {
+        TableColumn::right("PRIORITY", 1, |line| {
             line.priority.map_or("-".to_owned(), |priority| format!("{priority:.2}"))
         }),
-        TableColumn::right("SHARE", 1, |line| {
+        TableColumn::right("SHARE", 2, |line| {
             line.share.map_or("-".to_owned(), |share| format!("{:.1}%", share * 100.0))
         }),
         TableColumn::right("LIMIT", 0, |line| line.limit.map_or("-".to_owned(), number)),
-        TableColumn::right("RUNNING", 3, |line| line.running.to_string()),
+        TableColumn::right("RUNNING", 4, |line| line.running.to_string()),
         TableColumn::right("IDLE", 0, |line| line.idle.to_string()),
         TableColumn::right("MATCHED", 0, |line| line.matched.to_string()),
-        TableColumn::right("WEIGHT", 2, |line| number(line.weight)),
+        TableColumn::right("WEIGHT", 3, |line| number(line.weight)),
         TableColumn::left("STOPPED", 0, |line| line.stopped.as_str().to_owned()),
     ];
     write_table(out, &columns, &outcome.submitters, color)
@@ -123,7 +123,16 @@ fn rejections(out: &mut impl Screen, outcome: &Outcome, color: Color) -> io::Res
         group.last = Some(rejected);
     }
     groups.sort_by(|a, _, b, _| a.0.cmp(b.0));
-    let mut table = Table::new(["REJECTED FOR", "SUBMITTER", "REQUESTS", "FIRST JOB", "SLOTS"], &[2]);
+    let mut table = Table::default();
+    for (heading, right, spare) in [
+        ("REJECTED FOR", false, 0),
+        ("SUBMITTER", false, 0),
+        ("REQUESTS", true, 0),
+        ("FIRST JOB", false, 1),
+        ("SLOTS", false, 2),
+    ] {
+        table.column(heading, right, spare);
+    }
     for ((reason, submitter), group) in &groups {
         let first = group.requests.first().map(ToString::to_string).unwrap_or_default();
         let slots = group.last.map(slots_left).unwrap_or_default();

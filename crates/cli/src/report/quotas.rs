@@ -20,19 +20,19 @@ pub fn write(out: &mut impl Screen, division: &Division, color: Color) -> io::Re
         TableColumn::left("GROUP", 0, |group| {
             format!("{}{}", "  ".repeat(group.depth.min(MAX_INDENT)), group.summary.name)
         }),
-        TableColumn::right("CONFIGURED", 1, configured),
+        TableColumn::right("CONFIGURED", 2, configured),
         TableColumn::right("QUOTA", 0, |group| slots(group.summary.quota)),
-        TableColumn::right("SUBTREE", 5, |group| slots(group.summary.subtree_quota)),
+        TableColumn::right("SUBTREE", 6, |group| slots(group.summary.subtree_quota)),
         TableColumn::right("REQUESTED", 0, |group| slots(group.summary.demand)),
-        TableColumn::right("IN USE", 0, |group| slots(group.summary.usage)),
-        TableColumn::right("TAKES", 3, |group| {
+        TableColumn::right("IN USE", 1, |group| slots(group.summary.usage)),
+        TableColumn::right("TAKES", 4, |group| {
             let taken = group.summary.rounds.first().into_iter().flat_map(|round| &round.taken);
             some(taken.map(|taken| taken.amount).sum())
         }),
-        TableColumn::right("LEAVES", 4, |group| some(group.summary.rounds.first().map_or(0.0, |round| round.spare))),
+        TableColumn::right("LEAVES", 5, |group| some(group.summary.rounds.first().map_or(0.0, |round| round.spare))),
         TableColumn::right("ALLOCATED", 0, |group| slots(group.summary.allocated)),
-        TableColumn::left("SURPLUS", 2, |group| policy(group.summary.surplus).to_owned()),
-        TableColumn::right("ORDER", 6, |group| group.place.to_string()),
+        TableColumn::left("SURPLUS", 3, |group| policy(group.summary.surplus).to_owned()),
+        TableColumn::right("ORDER", 7, |group| group.place.to_string()),
         TableColumn::left("WHY", 0, |group| group.why.clone()),
     ];
     write_table(out, &columns, &division.groups, color)?;

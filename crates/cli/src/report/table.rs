@@ -25,8 +25,10 @@ impl Screen for Vec<u8> {
 /// Blanks between two columns.
 const GAP: usize = 2;
 
-/// The least width to which texts are folded as long as there are columns to leave out.
-const READABLE: usize = 24;
+/// As long as there are columns to leave out, texts of this width stay whole, and longer ones have two lines, unless these would
+/// be wider than `READABLE_HALF`.
+const READABLE: usize = 32;
+const READABLE_HALF: usize = 40;
 
 /// A column of a table whose rows are values of one type.
 pub struct TableColumn<R> {
@@ -239,9 +241,13 @@ impl Table {
 
     /// All columns as wide as their widest cell.
     fn widths(&self) -> Vec<Drawn> {
-        let cells = |at: usize| self.rows.iter().filter_map(move |row| row.get(at));
-        let width = |at: usize| cells(at).map(|cell| cell.width()).fold(self.columns[at].heading.width(), usize::max);
-        (0..self.columns.len()).map(|at| (at, width(at))).collect()
+        (0..self.columns.len()).map(|at| (at, self.widest(at))).collect()
+    }
+
+    /// The width of the widest cell of a column, or of its heading.
+    fn widest(&self, at: usize) -> usize {
+        let cells = self.rows.iter().filter_map(|row| row.get(at));
+        cells.map(|cell| cell.width()).fold(self.columns[at].heading.width(), usize::max)
     }
 
     /// The widest piece of a column that is not broken: of its heading, and of its cells if these are folded.
@@ -263,8 +269,11 @@ impl Table {
         loop {
             let spare = drawn.iter().enumerate().filter(|(_, (at, _))| self.columns[*at].spare > 0);
             let last = spare.max_by_key(|(place, (at, _))| (self.columns[*at].spare, *place)).map(|(place, _)| place);
-            let readable = if last.is_some() { READABLE } else { 0 };
-            if let Some(fitted) = self.narrowed(&drawn, most, |at| is_text(at).then_some(readable)) {
+            let readable = |at: usize| match last {
+                Some(_) => (self.widest(at) + self.least(at, true)).div_ceil(2).clamp(READABLE, READABLE_HALF),
+                None => 0,
+            };
+            if let Some(fitted) = self.narrowed(&drawn, most, |at| is_text(at).then(|| readable(at))) {
                 return fitted;
             }
             match last {
@@ -359,9 +368,14 @@ mod tests {
 
     #[test]
     fn texts_are_folded_between_words_before_columns_are_left_out() {
-        let folded = "            IN\nGROUP      USE  ORDER  WHY\nchemistry   12      1  quota reached and its\n                       \
-                      parent does not accept\n                       surplus\n";
-        assert_eq!(drawn(&sample(), 48), folded);
+        let folded = "            IN\nGROUP      USE  ORDER  WHY\nchemistry   12      1  quota reached and its parent does\n                       \
+                      not accept surplus\n";
+        assert_eq!(drawn(&sample(), 56), folded);
+        // Not in three lines.
+        let without = "            IN\nGROUP      USE  WHY\nchemistry   12  quota reached and its parent does not\n                \
+                       accept surplus\nnot shown in this width: ORDER\n";
+        assert_eq!(drawn(&sample(), 54), without);
+        // Without a column to leave out, in as many as are needed.
         let without = "            IN\nGROUP      USE  WHY\nchemistry   12  quota reached and its\n                parent does \
                        not accept\n                surplus\nnot shown in this width: ORDER\n";
         assert_eq!(drawn(&sample(), 40), without);
