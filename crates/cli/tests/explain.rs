@@ -10,7 +10,7 @@ use classmate_advice::internal::explain::cycle::reasons;
 use classmate_advice::internal::explain::cycle::record::OutcomeRecord;
 use classmate_advice::internal::explain::job_view::JobView;
 use classmate_advice::internal::explain::repair::suggestion::{Change, Changed, Suggestion};
-use classmate_advice::internal::explain::replay;
+use classmate_advice::internal::explain::replay::{self, ExplainedJob};
 use classmate_advice::internal::explain::{Explanation, PoolFacts, find};
 use classmate_advice::internal::whatif::kind::SlotKinds;
 use classmate_advice::internal::whatif::{AdEdit, Difference, PoolRun, drain};
@@ -1367,6 +1367,12 @@ fn the_ad_of_a_job_factory_is_not_explained_as_a_job() {
     let found = explained_in_cycle(&snapshot, "3.0");
     assert!(found.causes[0].text.contains("this is the ad of a job factory, not a job"), "{:?}", found.causes);
     assert!(found.suggestions.iter().all(|one| !one.helps));
+    assert!(status(&found).starts_with("Job factory 3 of a@x: 1 of 1 slot matches"), "{}", status(&found));
+    let (job, ad) = find(&snapshot, |_, _| true).unwrap();
+    let mut prepared = PreparedPool::for_explanation(&snapshot).unwrap();
+    let alone = replay::of_job(&mut prepared, &ExplainedJob::of(&job, ad), false).unwrap();
+    assert_eq!(alone.causes, found.causes);
+    assert_eq!(status(&alone), "Job factory 3 of a@x: 1 of 1 slot matches");
 }
 
 #[test]
@@ -1462,16 +1468,18 @@ fn a_quota_of_more_than_the_pool_or_of_another_group_gives_the_job_a_slot() {
     for (id, starts) in [
         ("2.18", ["GROUP_QUOTA_physics = "].as_slice()),
         ("4.0", &["GROUP_QUOTA_physics = ", "GROUP_QUOTA_chemistry = "]),
+        // Quotas of more than the pool are scaled down, and 29 slots for the group would need one of 290.
+        ("2.24", &["GROUP_QUOTA_physics = 29\nGROUP_QUOTA_chemistry = 1"]),
     ] {
         let found = explained_in_cycle(&read(), id);
-        let lines: Vec<&str> = found.settings.iter().flat_map(|one| &one.lines).map(String::as_str).collect();
-        assert_eq!(lines.len(), starts.len(), "{id}: {lines:?}");
-        for (line, start) in lines.into_iter().zip(starts) {
-            assert!(line.starts_with(start), "{id}: {line}");
+        let settings: Vec<String> = found.settings.iter().map(|one| one.lines.join("\n")).collect();
+        assert_eq!(settings.len(), starts.len(), "{id}: {settings:?}");
+        for (setting, start) in settings.iter().zip(starts) {
+            assert!(setting.starts_with(start), "{id}: {setting}");
             let mut changed = read();
-            changed.config.add("more", line.as_bytes()).unwrap();
+            changed.config.add("more", setting.as_bytes()).unwrap();
             let matches = negotiate(&changed).unwrap().matches;
-            assert!(matches.iter().any(|made| made.job.to_string() == id), "{id}: {line}");
+            assert!(matches.iter().any(|made| made.job.to_string() == id), "{id}: {setting}");
         }
     }
 }

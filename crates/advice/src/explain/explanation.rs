@@ -36,7 +36,7 @@ pub struct SlotPolicy {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Explanation {
-    /// The job, `cluster.process`.
+    /// The job, `cluster.process`; a job factory, `cluster`.
     pub job: String,
     /// Its submitter.
     pub submitter: String,

@@ -5,7 +5,7 @@
 //! [`CycleTrace`]: crate::explain::cycle::trace::CycleTrace
 
 use crate::explain::causes::Reason;
-use crate::explain::cycle::obstacle::of_cycle;
+use crate::explain::cycle::obstacle::{of_cycle, of_factory};
 use crate::explain::cycle::pre_cycle::PreCycleFacts;
 use crate::explain::cycle::record::OutcomeRecord;
 use crate::explain::cycle::trace::{CycleTrace, JobInCycle};
@@ -16,6 +16,7 @@ use classmate::{ClassAd, Text};
 use classmate_config::ConfigError;
 use classmate_pool::internal::negotiate::PreparedJob;
 use classmate_pool::internal::negotiate::quotas::Division;
+use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::queue::Job;
 use classmate_pool::internal::queue::job::Activity;
 use classmate_pool::{CycleOptions, JobId, Match, PreparedPool, Snapshot};
@@ -146,7 +147,14 @@ impl<'j> BeforeCycle<'j> {
         let view = JobView::of(pool, &asker.ad);
         let submitter = subject.submitter();
         let facts = PreCycleFacts::of(&view, &submitter, &asker.unsent);
-        BeforeCycle { explanation: view.explanation(subject.id.to_string(), submitter), facts, subject, asker }
+        let factory = of_factory(AdReader::of(&subject.ad, &pool.settings), subject.activity);
+        let id = if factory.is_some() { subject.id.cluster.to_string() } else { subject.id.to_string() };
+        let mut explanation = view.explanation(id, submitter);
+        if let Some(cause) = factory {
+            (explanation.causes, explanation.others) = (vec![cause], 0);
+            explanation.judge_suggestions();
+        }
+        BeforeCycle { explanation, facts, subject, asker }
     }
 
     /// The explanation with the job's part in the cycle.

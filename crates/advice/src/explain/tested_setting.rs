@@ -187,7 +187,9 @@ impl SettingTrials<'_> {
         // The root has no setting.
         let above = std::iter::successors(Some(group.group.as_str()), |name| Some(name.rsplit_once('.')?.0));
         let of: Vec<&GroupSetting> = above.filter_map(declared).collect();
-        let mut found: Vec<TestedSetting> = of.iter().find_map(|one| self.quota(one, group)).into_iter().collect();
+        let larger = of.iter().find_map(|one| self.quota(one, group));
+        let larger = larger.or_else(|| of.iter().find_map(|one| self.moved_quota(one, &settings, group)));
+        let mut found: Vec<TestedSetting> = larger.into_iter().collect();
         let own = of.first().filter(|one| !one.accept_surplus.unwrap_or(settings.accept_surplus));
         found.extend(own.and_then(|one| {
             let name = format!("GROUP_ACCEPT_SURPLUS_{}", String::from_utf8_lossy(&one.name));
@@ -211,6 +213,21 @@ impl SettingTrials<'_> {
         let needed = whole((group.demand - group.limit).max(1.0).ceil());
         let change = |less: i64| vec![SettingChange::Line(format!("GROUP_QUOTA_{name}"), (value - less).to_string())];
         self.smallest([0, value], &[1, needed], change)
+    }
+
+    /// A larger quota of a group, and a smaller one of the largest group beside it: their sum is not scaled down.
+    fn moved_quota(&mut self, of: &GroupSetting, all: &QuotaSettings, group: &GroupStatus) -> Option<TestedSetting> {
+        let fixed = |one: &GroupSetting| one.fixed.as_ref().map(|fixed| whole(fixed.value));
+        let above =
+            |one: &GroupSetting| one.name.rsplitn(2, |byte| *byte == b'.').nth(1).map(<[u8]>::to_ascii_lowercase);
+        let beside = |one: &&GroupSetting| !one.name.eq_ignore_ascii_case(&of.name) && above(one) == above(of);
+        let other = all.groups.iter().filter(beside).max_by_key(|one| fixed(one))?;
+        let (own, others) = (fixed(of)?, fixed(other)?);
+        let line = |one: &GroupSetting, value: i64| {
+            SettingChange::Line(format!("GROUP_QUOTA_{}", String::from_utf8_lossy(&one.name)), value.to_string())
+        };
+        let needed = whole((group.demand - group.limit).max(1.0).ceil());
+        self.smallest([0, others], &[1, needed], |more| vec![line(of, own + more), line(other, others - more)])
     }
 
     /// A larger quota of a group, in the form in which its quota is set.

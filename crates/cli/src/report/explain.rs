@@ -204,8 +204,9 @@ pub fn write(out: &mut impl Screen, found: &Explanation, parts: &ShownParts, col
     suggestions.extend(remedy(found, color));
     // Without a domain the name of a submitter ends with `@`.
     let owner = submitter.strip_suffix('@').unwrap_or(submitter);
+    let kind = if job.contains('.') { "Job" } else { "Job factory" };
     let lines = SummaryLines {
-        status: format!("Job {job} of {owner}{state}: {matching}{unclaimed}"),
+        status: format!("{kind} {job} of {owner}{state}: {matching}{unclaimed}"),
         causes: found.causes.iter().map(|cause| cause.text.clone()).collect(),
         folded: (!folded.is_empty()).then(|| folded.join("; ")),
         suggestions: if parts.details { Vec::new() } else { suggestions },

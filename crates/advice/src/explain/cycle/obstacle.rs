@@ -357,6 +357,12 @@ fn unmatched(universe: Option<i64>) -> &'static str {
     }
 }
 
+/// The cause for which the ad of a job factory gets no slot.
+pub(in crate::explain) fn of_factory(facts: AdReader<'_>, activity: Activity) -> Option<Cause> {
+    let text = "this is the ad of a job factory, not a job, so it is never matched to a slot; the jobs that it materializes are";
+    (activity != Activity::Idle && is_factory(facts)).then(|| Cause::plain(Reason::NotIdle, text))
+}
+
 /// The cause for which the cycle does not offer the job.
 fn not_waiting(story: &CycleTrace, pool: &PoolFacts, asked: &JobInCycle<'_>) -> Option<Cause> {
     let facts = AdReader::of(&asked.asker.ad, &pool.settings);
@@ -368,10 +374,8 @@ fn not_waiting(story: &CycleTrace, pool: &PoolFacts, asked: &JobInCycle<'_>) -> 
         let text = format!("the job is preempted on {} by job {} of {}: {ground}", made.slot, made.job, made.submitter);
         return Some(Cause::new(Reason::Displaced, "preempted", text));
     }
-    if asked.activity != Activity::Idle && is_factory(facts) {
-        let text = "this is the ad of a job factory, not a job, so it is never matched to a slot; the jobs that it \
-                    materializes are";
-        return Some(Cause::plain(Reason::NotIdle, text));
+    if let Some(cause) = of_factory(facts, asked.activity) {
+        return Some(cause);
     }
     if asked.activity != Activity::Idle {
         let status = facts.integer("JobStatus");
