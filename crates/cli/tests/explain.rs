@@ -1483,3 +1483,76 @@ fn a_quota_of_more_than_the_pool_or_of_another_group_gives_the_job_a_slot() {
         }
     }
 }
+
+#[test]
+fn an_amount_that_is_a_string_or_missing_becomes_the_nearest_and_the_smallest_amount() {
+    let slots = ["Memory = 2048", "Memory = 8192", "Memory = 262144"]
+        .map(|memory| format!("[{memory}; Name = \"s\"; MyType = \"Machine\"; Requirements = true]"));
+    let told = |request: &str| {
+        let job = format!("[RequestMemory = {request}; Requirements = TARGET.Memory >= RequestMemory]");
+        let slots: Vec<&str> = slots.iter().map(String::as_str).collect();
+        proposed(&job, &slots)
+    };
+    assert_eq!(told("\"4 GB\"")[0], "request_memory = 4 GB: 2 of 3 slots match");
+    assert_eq!(told("\"5000000 KB\"")[0], "request_memory = 4883 MB: 2 of 3 slots match");
+    let told = told("Unknown");
+    assert!(told.iter().all(|one| !one.contains("256 GB")), "{told:?}");
+}
+
+#[test]
+fn what_a_person_would_not_write_is_not_proposed() {
+    let slot = |more: &str, requirements: &str| {
+        format!("[Name = \"s\"; MyType = \"Machine\"; {more}; Requirements = {requirements}]")
+    };
+    // A condition on an amount that always holds.
+    let told = proposed("[Requirements = TARGET.GPUs > 4]", &[&slot("GPUs = 0", "true")]);
+    assert!(!told.is_empty() && told.iter().all(|one| !one.contains("> -1")), "{told:?}");
+    // A policy for another number of GPUs.
+    let told = proposed("[Requirements = true]", &[&slot("GPUs = 2", "MY.GPUs == 0")]);
+    assert!(!told.is_empty() && told.iter().all(|one| !one.contains("== 2")), "{told:?}");
+    // A condition in quotation marks, and a number that is compared with a string.
+    let told = proposed("[Requirements = \"Memory > 1000\"]", &[&slot("Memory = 2000", "true")]);
+    assert!(told[0].contains("with `Memory > 1000`"), "{told:?}");
+    let told = proposed("[Requirements = TARGET.Kernel >= 6]", &[&slot("Kernel = \"6.8.0\"", "true")]);
+    assert!(told[0].contains("with `TARGET.Kernel >= \"6\"`"), "{told:?}");
+    // More changes than a person makes.
+    let all = "TARGET.A == 1 && TARGET.B == 1 && TARGET.C == 1 && TARGET.D == 1";
+    let told = proposed(&format!("[Requirements = {all}]"), &[&slot("A = 2; B = 2; C = 2; D = 2", "true")]);
+    assert_eq!(told, [""; 0]);
+}
+
+#[test]
+fn an_element_of_a_list_is_corrected_in_its_letters() {
+    let slot = |site: &str| {
+        format!(
+            "[Name = \"s\"; MyType = \"Machine\"; Site = \"{site}\"; Requirements = stringListMember(MY.Site, TARGET.Sites)]"
+        )
+    };
+    let slots = ["CHTC", "UChicago"].map(slot);
+    let slots: Vec<&str> = slots.iter().map(String::as_str).collect();
+    let told = proposed("[Sites = \"chtc,UChicago\"; Requirements = true]", &slots);
+    assert!(told[0].starts_with("+Sites = \"CHTC,UChicago\": 2 of 2 slots match"), "{told:?}");
+}
+
+#[test]
+fn a_change_of_a_corrected_condition_is_a_change_of_the_one_that_is_there() {
+    let slot = "[Name = \"s\"; MyType = \"Machine\"; PYTHON_VERSION = \"2.7.5\"; Requirements = true]";
+    let job = ad("[Requirements = TARGET.PYTHONVERSION >= \"3.9\"]");
+    let (_, found) = explained(&job, vec![ad(slot)]);
+    assert!(!found.suggestions.is_empty());
+    for change in found.suggestions.iter().flat_map(|one| &one.changes) {
+        assert_eq!(change.before, "TARGET.PYTHONVERSION >= \"3.9\"", "{:?}", found.suggestions);
+    }
+}
+
+#[test]
+fn a_job_that_starts_as_cron_says_waits_for_its_time() {
+    let deferral = "((time() + 300) >= (DeferralTime - 300)) && (time() < (DeferralTime + 100))";
+    let job = ad(&format!(
+        "[ClusterId = 1; ProcId = 0; JobStatus = 1; JobUniverse = 5; User = \"a@x\"; CronMinute = \"15\"; Requirements = {deferral}]"
+    ));
+    let snapshot = Snapshot { slots: vec![unclaimed("s", "true")], jobs: vec![job], ..Snapshot::default() };
+    let found = explained_in_cycle(&snapshot, "1.0");
+    assert!(found.causes[0].text.contains("(cron_minute)"), "{:?}", found.causes);
+    assert!(found.suggestions.iter().all(|one| !one.helps), "{:?}", found.suggestions);
+}

@@ -134,6 +134,13 @@ pub(super) fn pattern(expr: &Expr) -> Option<Expr> {
     parsed(text.as_bytes(), tree.semantics)
 }
 
+/// The condition that was put in quotation marks by mistake.
+pub(super) fn unquoted(expr: &Expr) -> Option<Expr> {
+    let tree = expr.tree();
+    let Node::Literal(Literal::Str(text)) = tree.node(tree.bare(expr.root())) else { return None };
+    parsed(text, tree.semantics).filter(|meant| matches!(meant.node(), Node::Binary(..) | Node::Unary(..)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -47,7 +47,7 @@ pub struct SubmitContext {
 const INPUT_SIZE: i64 = 1;
 
 /// Commands that say when a job starts as the lines of cron do, and their attributes.
-const CRON: [(&str, &str); 5] = [
+pub(crate) const CRON: [(&str, &str); 5] = [
     ("cron_minute", "CronMinute"),
     ("cron_hour", "CronHour"),
     ("cron_day_of_month", "CronDayOfMonth"),

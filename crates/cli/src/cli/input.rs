@@ -299,12 +299,12 @@ pub(crate) fn ad(path: &Path, at: u64, settings: &EvalOptions, notes: &mut Notes
     }
     notes.add(&name, reader.report().clone());
     let ads = if seen == 0 { "no ads".to_owned() } else { counted(seen, "ad") };
-    let failure = Failure::input(format!("`{name}` contains {ads}: expected at least {at}"));
+    let message = format!("`{name}` contains {ads}: expected at least {at}");
     if !notes.any() {
-        return Err(failure);
+        return Err(Failure::input(message));
     }
     // Notes are not shown after a failure, and they give the reason.
-    Err(failure.help("skipped ads are not counted").after(&notes.lines(Color::Off)))
+    Err(Failure::new(message).help("skipped ads are not counted").after(&notes.lines(Color::Off)))
 }
 
 /// Messages about the files that were read.

@@ -1,6 +1,7 @@
 //! Signals that end a command which runs for days: the first one in order, the second one at once.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -27,6 +28,23 @@ impl Interruption {
             flag::register(signal, Arc::clone(&is_requested))?;
         }
         Ok(Interruption(is_requested))
+    }
+
+    /// Ends the process at these signals, and removes a folder before.
+    ///
+    /// # Errors
+    /// The system does not permit it.
+    pub(super) fn removes(folder: PathBuf) -> io::Result<()> {
+        let signal = Self::expected()?;
+        std::thread::Builder::new().spawn(move || {
+            while !signal.is_requested() {
+                signal.wait(LOOK);
+            }
+            // It may not be there yet, or no more.
+            let _ = std::fs::remove_dir_all(&folder);
+            std::process::exit(128 + SIGINT);
+        })?;
+        Ok(())
     }
 
     pub(super) fn is_requested(&self) -> bool {

@@ -104,7 +104,9 @@ pub(super) fn run(arguments: &MatchArguments, streams: Streams) -> Result<(), Fa
     notes.show(streams.err);
     for (ads, what, place) in [(&jobs, "job", of_jobs), (&slots, "slot", of_slots)] {
         if ads.is_empty() {
-            return Err(Failure::input(format!("{place} holds no ads: expected at least one {what}")));
+            let message = format!("{place} holds no ads: expected at least one {what}");
+            // Of what was skipped nothing is known.
+            return Err(if notes.any() { Failure::new(message) } else { Failure::input(message) });
         }
     }
     // A recorded pool is evaluated at the time of its recording, as by the commands that read a pool.
@@ -313,8 +315,8 @@ impl Matching {
             (0..jobs.len()).map(of_job).collect::<Vec<_>>()
         });
         for (at, (job, pairs)) in jobs.iter().zip(parts).enumerate() {
-            // More are not listed.
-            if found.pairs.len() > most {
+            // More are not listed, or not evaluated.
+            if found.pairs.len() > most || is_over() {
                 break;
             }
             let count = |holds: &dyn Fn(&Pair) -> bool| pairs.iter().filter(|pair| holds(pair)).count();

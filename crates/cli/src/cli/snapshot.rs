@@ -7,6 +7,7 @@ use std::process::Command;
 
 use crate::cli::ads::lost_values;
 use crate::cli::input::Notes;
+use crate::cli::interruption::Interruption;
 use crate::cli::live::LiveArguments;
 use crate::cli::pool::PoolFiles;
 use crate::cli::slurm::{SlurmArguments, is_cluster};
@@ -157,7 +158,9 @@ fn save_live_cluster(directory: &Path, streams: Streams) -> Result<(), Failure> 
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(&named).map_err(|error| Failure::writing(named.display(), &error))?;
+    Interruption::removes(named.clone())
+        .and_then(|()| builder.create(&named))
+        .map_err(|error| Failure::writing(named.display(), &error))?;
     let mut notes = Notes::default();
     let saved = save_cluster(&named, "some of the cluster could not be read, so nothing was saved")
         .and_then(|()| save_anonymous_cluster(&named, directory, &mut notes, streams));

@@ -243,6 +243,10 @@ fn suggestions<'e>(found: &Explanation, some: impl Iterator<Item = &'e Suggestio
             is_longer
                 && one.slots < known.slots + known.slots.div_ceil(4)
                 && (known.unclaimed > 0 || one.unclaimed == 0 || is_of_slots)
+                || !is_of_slots
+                    && places.len() > known.changes.len()
+                    && one.slots <= known.slots
+                    && one.unclaimed <= known.unclaimed
         };
         if shown.len() < MAX_SHOWN && !shown.iter().any(adds_little) {
             shown.push(one);

@@ -12,6 +12,7 @@ use crate::explain::cycle::unsent::UnsentAttributes;
 use crate::explain::job_view::JobView;
 use crate::explain::names::references;
 use crate::explain::slot_classes::SlotClass;
+use crate::submit::CRON;
 use classmate::internal::eval::matching::symmetric;
 use classmate::internal::plural;
 use classmate::internal::program::Side;
@@ -103,14 +104,11 @@ fn short(view: &JobView<'_>, usable: &[usize]) -> Option<(usize, Cause)> {
     Some((found.len(), Cause::new(Reason::Unsatisfied, label, text)))
 }
 
-/// Attributes of the `cron_*` commands, of which the access point computes `DeferralTime`.
-const CRON: [&str; 5] = ["CronMinute", "CronHour", "CronDayOfMonth", "CronMonth", "CronDayOfWeek"];
-
 /// The cause of a job with `cron_*` commands that has no time yet, as before its submission: with the present time as its time,
 /// some slot matches.
 fn periodic(view: &JobView<'_>) -> Option<Cause> {
     let (job, pool) = (view.job, view.pool);
-    let given = CRON.iter().find(|name| job.contains(**name))?;
+    let (command, _) = CRON.iter().find(|(_, attribute)| job.contains(*attribute))?;
     let mut timed = job.clone();
     timed.insert("DeferralTime", pool.settings.now);
     for (name, default) in [("DeferralPrepTime", 300), ("DeferralWindow", 0), ("ScheddInterval", 300)] {
@@ -123,7 +121,7 @@ fn periodic(view: &JobView<'_>) -> Option<Cause> {
         return None;
     }
     let text = format!(
-        "the job starts at times given by its cron_* commands ({given} is set): its access point sets DeferralTime to the next one"
+        "the access point computes after the submission when the job starts ({command}), and no slot matches before"
     );
     Some(Cause::new(Reason::HeldBack, "the job may not begin yet", text))
 }

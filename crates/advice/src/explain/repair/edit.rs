@@ -135,7 +135,7 @@ impl Edit {
         amounts.map(|other| Self::value_of(self.name, bound, Literal::Int(other))).collect()
     }
 
-    pub(crate) fn change(&self, job: &ClassAd) -> Change {
+    fn change(&self, job: &ClassAd) -> Change {
         let (before, after) = match &self.part {
             None => {
                 let before = job.get(self.name).map_or_else(|| "undefined".to_owned(), |expr| format!("{expr:#}"));
@@ -154,6 +154,65 @@ pub(crate) fn number(literal: &Literal) -> Option<f64> {
         Literal::Real(value) => Some(*value),
         _ => None,
     }
+}
+
+/// An amount of memory or disk with its unit, in the unit of its attribute, if it is a string.
+pub(crate) fn amount(name: Name, literal: &Literal) -> Option<i64> {
+    const KB: i64 = 1 << 10;
+    let unit = match name.folded() {
+        b"requestmemory" => KB * KB,
+        b"requestdisk" => KB,
+        _ => return None,
+    };
+    let Literal::Str(text) = literal else { return None };
+    let text = std::str::from_utf8(text).ok()?.trim();
+    let digits = text.find(|one: char| !one.is_ascii_digit())?;
+    let number: i64 = text[..digits].parse().ok()?;
+    let bytes = match text[digits..].trim_start().to_ascii_lowercase().as_str() {
+        "k" | "kb" => KB,
+        "m" | "mb" => KB * KB,
+        "g" | "gb" => KB * KB * KB,
+        "t" | "tb" => KB * KB * KB * KB,
+        _ => return None,
+    };
+    // As `condor_submit` does, up to a whole unit.
+    Some(number.checked_mul(bytes)?.checked_add(unit - 1)? / unit)
+}
+
+/// What some edits change in the job. An edit of a condition that others correct is one change with them.
+pub(crate) fn changes(job: &ClassAd, edits: &[Edit]) -> Vec<Change> {
+    let mut merged: Vec<bool> = vec![false; edits.len()];
+    let mut found: Vec<Option<Change>> = edits.iter().map(|edit| Some(edit.change(job))).collect();
+    for (at, edit) in edits.iter().enumerate() {
+        let (Some((part, id)), Some(expr)) = (&edit.part, job.get(edit.name)) else { continue };
+        let root = part.root();
+        if root > expr.root() || format!("{:#}", expr.part(root)) == format!("{part:#}") {
+            continue;
+        }
+        let tree = expr.tree();
+        let (whole, replaced) = (tree.first_of(root)..=root, tree.first_of(*id)..=*id);
+        let mut inside: Vec<(NodeId, &Edit)> = Vec::new();
+        for (place, other) in edits.iter().enumerate().filter(|(_, other)| other.name == edit.name) {
+            let Some((_, node)) = &other.part else { continue };
+            if !whole.contains(node) {
+                continue;
+            }
+            merged[place] |= place != at;
+            if place == at || !replaced.contains(node) {
+                inside.push((*node, other));
+            }
+        }
+        inside.sort_by_key(|(node, _)| std::cmp::Reverse(*node));
+        let before = expr.part(root);
+        let after = inside.iter().fold(before.clone(), |whole, (node, other)| whole.with_part(*node, &other.after));
+        found[at] = Some(Change {
+            of: Changed::Correction,
+            attribute: edit.name.to_string(),
+            before: format!("{before:#}"),
+            after: format!("{after:#}"),
+        });
+    }
+    found.into_iter().zip(merged).filter(|(_, merged)| !merged).filter_map(|(change, _)| change).collect()
 }
 
 /// The job with changes made.

@@ -166,6 +166,18 @@ impl Inversion {
                 return (&**other != b"any").then(|| (Bound::Any, Literal::Str("any".into())));
             }
             let (bound, off) = bound(constraint.op, constraint.is_left)?;
+            // A number that is compared with a string was meant as one.
+            if let (Value::Str(_), Some(present), true) = (constraint.other, present, self.is_same()) {
+                let quoted = match present {
+                    Literal::Int(value) => Some(value.to_string()),
+                    Literal::Real(value) => Some(value.to_string()),
+                    _ => None,
+                };
+                let quoted = quoted.map(|text| Literal::Str(text.as_str().into()));
+                if let Some(quoted) = quoted.filter(|literal| self.holds(constraint, literal)) {
+                    return Some((bound, quoted));
+                }
+            }
             return constant(constraint.other, off).filter(|_| self.is_same()).map(|literal| (bound, literal));
         }
         let unquoted = match present {

@@ -15,6 +15,8 @@ pub(crate) struct Membership {
     pub(crate) list: NodeId,
     /// The separators of a string list; none for a list value.
     separators: Option<Vec<u8>>,
+    /// Tests if upper and lower case are the same.
+    ignores_case: bool,
 }
 
 impl Membership {
@@ -42,7 +44,13 @@ impl Membership {
             }
             _ => return None,
         };
-        Some(Membership { item, list, separators })
+        let ignores_case = site.name.folded() != b"stringlistmember";
+        Some(Membership { item, list, separators, ignores_case })
+    }
+
+    /// Tests if two strings are the same element.
+    pub(crate) fn is_same(&self, one: &[u8], other: &[u8]) -> bool {
+        one == other || self.ignores_case && one.eq_ignore_ascii_case(other)
     }
 
     /// Tests if the list is a string.

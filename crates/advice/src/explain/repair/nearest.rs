@@ -9,7 +9,7 @@ use crate::explain::ad_table::AdTable;
 use crate::explain::clauses::{AdCondition, AdConditions};
 use crate::explain::correction;
 use crate::explain::job_view::JobView;
-use crate::explain::repair::edit::{Bound, Edit, changed, number};
+use crate::explain::repair::edit::{self, Bound, Edit, amount, changed, number};
 use crate::explain::repair::failure::{FailureClass, failures};
 use crate::explain::repair::plan::{self, Repair, RepairMap, RepairPlan};
 use crate::explain::repair::policy_edit::{RejectingSlots, replaced};
@@ -41,6 +41,8 @@ const MAX_TRIED_CLASSES: usize = 24;
 const MAX_SIGNATURES: usize = 8;
 /// Maximum number of tested ways to satisfy a condition.
 const MAX_PLANS: usize = 6;
+/// Maximum number of edits of a suggestion: a job with more faults is another job.
+const MAX_EDITS: usize = 3;
 /// Maximum number of suggestions.
 const MAX_SUGGESTIONS: usize = 8;
 
@@ -96,7 +98,8 @@ pub(crate) fn nearest(view: &JobView<'_>) -> (Vec<NearSlots>, Vec<TestedChange>)
     (near, ranked(without_repeated(tested)))
 }
 
-/// Changes without those that set an attribute to 0, where its removal does the same.
+/// Changes without those that set an attribute to 0, where its removal does the same, and without steps of a limit that win no
+/// more slots than a smaller one.
 fn without_repeated(mut tested: Vec<TestedChange>) -> Vec<TestedChange> {
     let attribute = |one: &TestedChange, after: &str| match one.suggestion.changes.as_slice() {
         [change] if change.of == Changed::Job && change.after == after => Some(change.attribute.to_ascii_lowercase()),
@@ -111,19 +114,31 @@ fn without_repeated(mut tested: Vec<TestedChange>) -> Vec<TestedChange> {
         let Suggestion { won_slots, lost, .. } = &one.suggestion;
         !removed.iter().any(|(other, theirs, less)| *other == name && theirs == won_slots && less == lost)
     });
+    // A further step that wins no more.
+    let mut steps: IndexMap<Vec<(Changed, String)>, usize> = IndexMap::new();
+    tested.retain(|one| {
+        let slots = one.suggestion.slots;
+        !one.is_step || steps.insert(places(one), slots).is_none_or(|before| before < slots)
+    });
     tested
+}
+
+/// The attributes and conditions that a change changes.
+fn places(one: &TestedChange) -> Vec<(Changed, String)> {
+    let place = |change: &Change| {
+        (change.of, if change.of == Changed::Job { &change.attribute } else { &change.before }.clone())
+    };
+    one.suggestion.changes.iter().map(place).collect()
+}
+
+/// Tests if a change asks for none of something that the job requests.
+fn gives_up(change: &Change) -> bool {
+    change.of == Changed::Job && change.after == "0" && Name::new(&change.attribute).folded().starts_with(b"request")
 }
 
 /// Changes by their size; of equal ones corrections come first, then those after which most slots match, with smaller changes
 /// of the same limits before them.
 fn ranked(mut tested: Vec<TestedChange>) -> Vec<TestedChange> {
-    let places = |one: &TestedChange| -> Vec<(Changed, String)> {
-        let all = one.suggestion.changes.iter();
-        all.map(|change| {
-            (change.of, if change.of == Changed::Job { &change.attribute } else { &change.before }.clone())
-        })
-        .collect()
-    };
     let mut most: IndexMap<Vec<(Changed, String)>, usize> = IndexMap::new();
     for one in &tested {
         let most = most.entry(places(one)).or_default();
@@ -132,7 +147,7 @@ fn ranked(mut tested: Vec<TestedChange>) -> Vec<TestedChange> {
     tested.sort_by_cached_key(|one| {
         let changes = &one.suggestion.changes;
         let of = changes.iter().map(|change| change.of).max();
-        let is_of_others = changes.iter().any(|change| is_identity(Name::new(&change.attribute)));
+        let is_of_others = changes.iter().any(|change| is_identity(Name::new(&change.attribute)) || gives_up(change));
         let (is_correction, is_removal) = (of == Some(Changed::Correction), of == Some(Changed::Condition));
         let (place, most) = most.get_full(&places(one)).map_or((0, 0), |(place, _, most)| (place, *most));
         let slots = one.suggestion.slots;
@@ -202,7 +217,7 @@ fn of_edits(
     edits: &[Edit],
     known: &[TestedChange],
 ) -> Option<TestedChange> {
-    let changes = |edits: &[Edit]| edits.iter().map(|edit| edit.change(view.job)).collect::<Vec<Change>>();
+    let changes = |edits: &[Edit]| edit::changes(view.job, edits);
     let is_known = |edits: &[Edit]| {
         let changes = changes(edits);
         known.iter().any(|one| one.suggestion.changes == changes)
@@ -241,20 +256,28 @@ fn of_edits(
             }
         }
     }
-    if is_known(&edits) {
+    if is_known(&edits) || edits.len() > MAX_EDITS {
         return None;
     }
     let Effect { matching: slots, won: won_slots, lost } = effect;
     let example = view.pool.of_slots[*won_slots.first()? as usize].name.clone();
     let (changes, won, weight) = (changes(&edits), won_slots.len(), weight(&edits));
     // A limit that is not a number now is not moved by a small step.
-    let scope = Scope::new(view.job, &view.pool.settings);
-    let is_number = |edit: &Edit| {
-        edit.of == Changed::Constant || scope.eval_attr(edit.name).is_ok_and(|now| now.as_number().is_some())
-    };
-    let is_limit = |edit: &Edit| matches!(edit.value(), Some((_, Bound::AtMost | Bound::AtLeast))) && is_number(edit);
+    let is_limit =
+        |edit: &Edit| matches!(edit.value(), Some((_, Bound::AtMost | Bound::AtLeast))) && is_number_now(view, edit);
     let suggestion = Suggestion { changes, slots, won, lost, unclaimed: 0, helps: true, won_slots, example };
     Some(TestedChange { suggestion, weight, after, is_step: edits.iter().any(is_limit) })
+}
+
+/// Tests if what an edit changes is a number, or a string that was meant as one.
+fn is_number_now(view: &JobView<'_>, edit: &Edit) -> bool {
+    let now = || Scope::new(view.job, &view.pool.settings).eval_attr(edit.name).ok();
+    let is_meant = || {
+        view.job
+            .get(edit.name)
+            .is_some_and(|expr| expr.as_literal().is_some_and(|literal| amount(edit.name, literal).is_some()))
+    };
+    edit.of == Changed::Constant || now().is_some_and(|now| now.as_number().is_some()) || is_meant()
 }
 
 /// Edits by number, each with its place and the text that is written there: the same of both is one.
@@ -318,7 +341,7 @@ fn of_the_job(view: &JobView<'_>, table: &AdTable<'_>, failures: &[FailureClass]
     let made = |set: &[u32]| -> Vec<Edit> { set.iter().map(|number| edits.0[*number as usize].clone()).collect() };
     for sets in signatures.values().take(MAX_SIGNATURES) {
         let variants: Vec<(Vec<Edit>, usize)> = sets.iter().map(|(set, count)| (made(set), *count)).collect();
-        found.extend(chosen(view.job, &variants).into_iter().map(|at| variants[at].0.clone()));
+        found.extend(chosen(view, &variants).into_iter().map(|at| variants[at].0.clone()));
     }
     found
 }
@@ -395,8 +418,9 @@ fn distance_of_texts(job: &ClassAd, edits: &[Edit]) -> usize {
 }
 
 /// The variants worth trying: of limits the smallest change, and the smallest after which half of the slots that want one may
-/// match; of other values the nearest, the one that most slots need, and the farthest. Only those with the nearest strings.
-fn chosen(job: &ClassAd, variants: &[(Vec<Edit>, usize)]) -> IndexSet<usize> {
+/// match, but of what is no number now the smallest amount; of other values the nearest, the one that most slots need, and the farthest. Only those with the nearest strings.
+fn chosen(view: &JobView<'_>, variants: &[(Vec<Edit>, usize)]) -> IndexSet<usize> {
+    let job = view.job;
     let values = |at: &usize| variants[*at].0.iter().filter_map(|edit| Some((edit, edit.value()?)));
     let distance = |at: &usize| -> f64 {
         values(at)
@@ -413,7 +437,13 @@ fn chosen(job: &ClassAd, variants: &[(Vec<Edit>, usize)]) -> IndexSet<usize> {
     all.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
     let is_limit = |at: &usize| values(at).any(|(_, (_, bound))| matches!(bound, Bound::AtMost | Bound::AtLeast));
     let count = |some: &[usize]| some.iter().map(|at| variants[*at].1).sum::<usize>();
-    let picks = if all.iter().all(is_limit) {
+    let is_new = |at: &usize| {
+        let mut limits = variants[*at].0.iter().filter(|edit| matches!(edit.value(), Some((_, Bound::AtMost))));
+        limits.any(|edit| !is_number_now(view, edit))
+    };
+    let picks = if all.iter().all(|at| is_limit(at) && is_new(at)) {
+        [all.last(), None, None]
+    } else if all.iter().all(is_limit) {
         let half = (1..=all.len()).find(|some| 2 * count(&all[..*some]) >= count(&all));
         [all.first(), half.map(|some| &all[some - 1]), None]
     } else {

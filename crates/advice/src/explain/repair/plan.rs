@@ -10,7 +10,7 @@ use crate::explain::clauses::{AdCondition, others, own, truth_of};
 use crate::explain::correction;
 use crate::explain::job_view::JobView;
 use crate::explain::repair::count::CountedLimit;
-use crate::explain::repair::edit::{Bound, Edit, bound, comparison, presence};
+use crate::explain::repair::edit::{Bound, Edit, amount, bound, comparison, number, presence};
 use crate::explain::repair::inversion::{Constraint, Inversion};
 use crate::explain::repair::membership::Membership;
 use crate::explain::repair::suggestion::Changed;
@@ -124,13 +124,13 @@ impl RepairMap {
         part: &Part<'_>,
         handle: &Handle,
         present: Option<&Literal>,
-        edit: impl Fn((Bound, Literal)) -> Edit,
+        edit: impl Fn((Bound, Literal)) -> Option<Edit>,
     ) {
         let Handle { op, is_left, other, ref inversion } = *handle;
         let asked: Vec<NodeId> = iter::once(other).chain(inversion.beside.iter().copied()).collect();
         self.by_values(part, &asked, |values| {
             let constraint = Constraint { op, is_left, other: values[0], beside: &values[1..] };
-            inversion.solved(&constraint, present).map(&edit)
+            inversion.solved(&constraint, present).and_then(&edit)
         });
     }
 }
@@ -176,9 +176,10 @@ fn handles(
 /// Things in one comparison that are tried, each in a plan of its own.
 const MAX_HANDLES: usize = 3;
 
-/// The value of a job attribute that is a constant.
+/// The value of a job attribute that is a constant; an amount with a unit that is a string by mistake, as the number.
 fn present(job: &ClassAd, name: Name) -> Option<Literal> {
-    job.get(name).and_then(|expr| expr.as_literal().cloned())
+    let literal = job.get(name)?.as_literal()?.clone();
+    Some(amount(name, &literal).map_or(literal, |amount| Literal::Str(amount.to_string().as_str().into())))
 }
 
 /// Adds repairs for an attribute of the job that has to be in a list, or is the list; for a constant in a condition of the
@@ -196,7 +197,9 @@ fn in_list(part: &Part<'_>, asked: impl Fn(NodeId) -> Option<Name>, holder: Opti
     if let Some(name) = asked(list) {
         let old = job.get(name);
         repairs.by_values(part, &[item], |values| {
-            let corrected = question.corrected(old.as_ref(), values[0], &|element| is_value(part, item, element));
+            let corrected = question.corrected(old.as_ref(), values[0], &|element| {
+                is_value(part, item, &|value| question.is_same(value, element))
+            });
             let longer = corrected.or_else(|| question.longer(old.as_ref(), values[0]))?;
             Some(match longer.as_literal() {
                 Some(literal) => Edit::value_of(name, Bound::Exactly, literal.clone()),
@@ -220,11 +223,11 @@ fn in_list(part: &Part<'_>, asked: impl Fn(NodeId) -> Option<Name>, holder: Opti
     }
 }
 
-/// Tests if some ad of the table has a text as the attribute that a node is; true if that is not known.
-fn is_value(part: &Part<'_>, item: NodeId, text: &[u8]) -> bool {
+/// Tests if some ad of the table has such a text as the attribute that a node is; true if that is not known.
+fn is_value(part: &Part<'_>, item: NodeId, is_text: &dyn Fn(&[u8]) -> bool) -> bool {
     let column = part.expr.tree().reference(item).and_then(|found| part.slots.table.column(found.name.key()));
     let is_it = |entry: &Entry| match entry {
-        Entry::Constant(value) => value.as_bytes().is_some_and(|value| value.eq_ignore_ascii_case(text)),
+        Entry::Constant(value) => value.as_bytes().is_some_and(is_text),
         Entry::Absent => false,
         Entry::Tree(_) => true,
     };
@@ -289,6 +292,11 @@ pub(crate) fn of_job(view: &JobView<'_>, block: TableView<'_>, condition: &AdCon
         if let Some(pattern) = correction::pattern(part) {
             let root = part.tree().bare(part.root());
             let edit = Edit::part(Changed::Correction, holder, part.part(root), root, pattern);
+            plans.push(vec![RepairMap::always(slots, edit)]);
+        }
+        if let Some(meant) = correction::unquoted(part) {
+            let root = part.tree().bare(part.root());
+            let edit = Edit::part(Changed::Correction, holder, part.part(root), root, meant);
             plans.push(vec![RepairMap::always(slots, edit)]);
         }
         // All operands of `&&` that fail have to change.
@@ -375,7 +383,7 @@ fn compared_to_constants(
         }
         for (name, handle) in own_handles(block, expr, turn) {
             repairs.compared(&part, &handle, present(job, name).as_ref(), |(bound, value)| {
-                Edit::value_of(name, bound, value)
+                Some(Edit::value_of(name, bound, value))
             });
         }
         let Some((op, left, right)) = comparison(tree, expr.root()) else { continue };
@@ -390,8 +398,11 @@ fn compared_to_constants(
             let left_over = matches!(tree.node(tree.bare(other)), Node::Binary(BinaryOp::Modulo, ..));
             if bound(op, handle == left).is_some() && !contrary && !pattern && !left_over {
                 let handle = Handle { op, is_left: handle == left, other, inversion: Inversion::straight() };
+                let is_negative = |literal: &Literal| number(literal).is_some_and(|number| number < 0.0);
                 repairs.compared(&part, &handle, Some(literal), |wanted| {
-                    Edit::constant(condition.place.holder, expr.clone(), inner, wanted)
+                    // An amount that is more than -1 is any amount.
+                    let is_amount = is_negative(literal) || !is_negative(&wanted.1);
+                    is_amount.then(|| Edit::constant(condition.place.holder, expr.clone(), inner, wanted))
                 });
             }
         }
@@ -579,7 +590,7 @@ fn of_part(view: &JobView<'_>, block: TableView<'_>, expr: &Expr, turn: usize, r
             continue;
         }
         repairs.compared(&part, handle, present(block.other, *name).as_ref(), |(bound, value)| {
-            Edit::value_of(*name, bound, value)
+            Some(Edit::value_of(*name, bound, value))
         });
         // What is not there is nothing else.
         if handle.op == BinaryOp::Isnt && handle.inversion.is_straight() && block.other.contains(*name) {

@@ -210,7 +210,8 @@ fn compared(block: TableView<'_>, part: &Expr) -> Option<(NodeId, Expr)> {
         };
         let at = tree.bare(handle);
         match tree.node(at) {
-            Node::Literal(literal) if number(literal).is_some() => {
+            // Another number that has to be equal is another policy, not a wider one.
+            Node::Literal(literal) if bound != Bound::Exactly && number(literal).is_some() => {
                 wanted(Some(literal)).filter(|wanted| number(wanted).is_some()).map(|wanted| (at, wanted))
             }
             Node::Attr(word) if bound == Bound::Exactly && plan::names_something(tree, other) => {
