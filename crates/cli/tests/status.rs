@@ -70,6 +70,33 @@ fn a_change_without_effect_is_a_failure() {
         assert_eq!(output.status.code(), Some(1), "{set}: {}", message(&output));
         assert!(message(&output).contains(expected), "{set}: {}", message(&output));
     }
-    let output = classmate(&["whatif", "examples/groups", "--set", "GROUP_QUOTA_chemistry = 5"]);
-    assert_eq!(output.status.code(), Some(0), "{}", message(&output));
+    for (set, value) in [
+        ("--set-job", "RequestMemroy = 1"),
+        ("--set-job", "Wanted = 1"),
+        ("--set-slot", "Memry = 1"),
+        // A list has the name, but no value refers to it.
+        ("--set", "CHEMISTRY = 5"),
+    ] {
+        let pair = if set == "--set" { vec![set, value] } else { vec![set, "true", value] };
+        let output = classmate(&[&["whatif", "examples/groups"], &*pair].concat());
+        assert_eq!(output.status.code(), Some(1), "{value}: {}", message(&output));
+        assert!(message(&output).contains("has no effect: no cycle reads it"), "{value}: {}", message(&output));
+    }
+    for change in [
+        &["--set", "GROUP_QUOTA_chemistry = 5"][..],
+        // What a cycle reads may have an effect, whether or not it has one here.
+        &["--set-job", "true", "PreJobPrio1 = 1"],
+        &["--set-slot", "true", "ConsumptionCpus = 1"],
+        // A new attribute that another change refers to, and custom resources.
+        &["--set-job", "true", "Wanted = 1", "--set-slot", "true", "Start = TARGET.Wanted == 1"],
+        &["--set-job", "true", "RequestTokens = 1", "--set-slot", "true", "Tokens = 1"],
+        &["--set", "A = 5", "--set", "GROUP_QUOTA_chemistry = $(A)"],
+        &["--set", "NEGOTIATOR_MATCH_EXPRS = Extra", "--set", "Extra = 1"],
+        &["--set-job", "true", "Lasts = 5", "--cycles", "2", "--run-time", "Lasts"],
+    ] {
+        let output = classmate(&[&["whatif", "examples/groups"], change].concat());
+        assert_eq!(output.status.code(), Some(0), "{change:?}: {}", message(&output));
+    }
+    let output = classmate(&["whatif", "examples/groups"]);
+    assert_eq!(output.status.code(), Some(2), "{}", message(&output));
 }

@@ -27,7 +27,6 @@ const COMMANDS: &[&[&str]] = &[
     &["lint", "--list"],
     &["functions"],
     &["compare", "tests/data/runs/condor", "tests/data/runs/slurm"],
-    &["sprio", "examples/slurm"],
     &["sshare", "examples/slurm", "-a"],
 ];
 
@@ -45,6 +44,9 @@ const WIDE: &[&[&str]] = &[
     &["userprio", "examples/pool", "-allusers"],
     &["userprio", "examples/pool", "-all", "-allusers"],
     &["simulate", "--workload", "examples/simulate/trace.swf", "--slots", "128"],
+    &["sprio", "examples/slurm"],
+    &["sprio", "examples/slurm", "-l"],
+    &["sshare", "examples/slurm", "-a", "-l"],
 ];
 
 /// The lines of the result that a command prints on a terminal of so many columns, without colours.
@@ -97,6 +99,30 @@ fn wide_tables_leave_out_columns_and_split_no_word() {
         let wide = printed(arguments, "300").join("\n");
         assert!(!wide.contains(HIDDEN), "{arguments:?}: {wide}");
         assert_eq!(words(&wide), known, "{arguments:?}");
+    }
+}
+
+/// Examples are typed as they are printed, and the lines of legends go on under their texts.
+#[test]
+fn help_folds_no_example_and_keeps_legends_aligned() {
+    let policy = printed(&["policy", "--help"], "80");
+    let example =
+        "  classmate policy equal 'Owner == \"ann\" || Owner == \"bob\"' 'stringListIMember(Owner, \"ann,bob\")'";
+    assert!(policy.iter().any(|line| line == example), "{policy:#?}");
+    let quotas = printed(&["quotas", "--help"], "80");
+    let at = quotas.iter().position(|line| line.starts_with("  CONFIGURED  ")).unwrap();
+    let text = [
+        "  CONFIGURED  GROUP_QUOTA_<group>, or GROUP_QUOTA_DYNAMIC_<group> as a percentage",
+        "              of what static quotas leave",
+    ];
+    assert_eq!(quotas[at..at + 2], text);
+    for arguments in
+        [&["--help"][..], &["explain", "--help"], &["quotas", "--help"], &["userprio", "--help"], &["policy", "--help"]]
+    {
+        for line in printed(arguments, "80") {
+            let is_example = line.starts_with("  classmate ");
+            assert!(is_example || line.chars().count() <= 80, "{arguments:?}: {line:?}");
+        }
     }
 }
 

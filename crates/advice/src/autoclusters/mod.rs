@@ -26,6 +26,7 @@ use classmate_config::internal::config::beginning;
 use classmate_pool::Snapshot;
 use classmate_pool::internal::negotiate::rules::Rules;
 use classmate_pool::internal::pool::slot::is_slot;
+use classmate_pool::internal::queue::job::Activity;
 use classmate_pool::internal::queue::request::Queue;
 use classmate_pool::internal::queue::significant::Significant;
 use classmate_pool::internal::queue::{Job, Submitter};
@@ -82,6 +83,8 @@ pub struct Audit {
     pub referred_that_matter: usize,
     /// Idle jobs that are offered.
     pub idle_jobs: usize,
+    /// Idle jobs that are not, because `NEGOTIATOR_JOB_CONSTRAINT` is not true for them.
+    pub excluded_jobs: usize,
     /// Significant attributes, and those of jobs that these refer to, in alphabetical order.
     pub attributes: Vec<Significance>,
     /// Autoclusters of the idle jobs.
@@ -149,11 +152,14 @@ pub fn audit(snapshot: &Snapshot) -> Result<Audit, ConfigError> {
         })
         .collect();
     let outcomes = outcomes(&queue, &slots, &settings);
+    let idle_jobs: usize = queue.lists.iter().map(Vec::len).sum();
+    let idle = queue.jobs.iter().filter(|job| job.traits.activity == Activity::Idle).count();
     let mut audit = Audit {
         slots: slots.len(),
         referred: referred.len(),
         referred_that_matter: referred.names().filter(|name| reached.contains(*name)).count(),
-        idle_jobs: queue.lists.iter().map(Vec::len).sum(),
+        idle_jobs,
+        excluded_jobs: if rules.jobs.is_some() { idle.saturating_sub(queue.strangers + idle_jobs) } else { 0 },
         attributes,
         autoclusters,
         requests,

@@ -3,6 +3,7 @@
 //! In: a snapshot, and changes. Out: a [`Difference`], plain serializable data.
 
 pub mod kind;
+pub mod unread;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -32,7 +32,7 @@ Examples:
   classmate autoclusters --pool cm.example.org
   classmate autoclusters examples/pool --set-slot true 'Start = TARGET.GlobalJobId =!= \"\"'
 
-Exit status: 0 on success, 1 if a file cannot be read, 2 if a file or an option is invalid.")]
+Exit status: 0 on success, 1 if a file cannot be read or some input was skipped, 2 if a file or an option is invalid.")]
 pub(super) struct AutoclustersArguments {
     /// Directory with the files of a pool, or a file of slot ads
     #[arg(required_unless_present = "collectors", conflicts_with = "collectors")]
@@ -74,7 +74,9 @@ pub(super) fn run(arguments: &AutoclustersArguments, streams: Streams) -> Result
     }
     for pair in arguments.set_slot.chunks_exact(2) {
         let settings = snapshot.settings();
-        some(edit(pair, "--set-slot", streams)?.apply(&mut snapshot.slots, &settings), &pair[0], "slot")?;
+        let edit = edit(pair, "--set-slot", streams)?;
+        let count = edit.apply(&mut snapshot.slots, &settings);
+        some(count, (&edit.of, &pair[0]), &snapshot.slots, "slot")?;
     }
     let after = audit(&snapshot)?;
     let both = json!({ "before": before, "after": after });

@@ -14,6 +14,7 @@ use toml::{Table, Value};
 use crate::cli::help::misused;
 use crate::cli::version::REFERENCE;
 use crate::cli::{Failure, language};
+use classmate::internal::span::Position;
 
 /// The name of the file.
 const NAME: &str = "classmate.toml";
@@ -35,7 +36,7 @@ pub(super) struct Defaults {
     /// Options of one subcommand.
     commands: Table,
     /// The lines of keys, by table and key; those of tables by their name alone.
-    lines: HashMap<(String, String), usize>,
+    lines: HashMap<(String, String), u64>,
 }
 
 /// Reads the file, if there is one.
@@ -56,28 +57,33 @@ fn found() -> Option<PathBuf> {
 
 impl Defaults {
     fn parse(path: PathBuf, text: &str) -> Result<Self, Failure> {
-        let wrong = |message: String| Failure::input(format!("`{}`: {message}", path.display()));
         let lines = lines_of(text);
-        let mut table: Table = text.parse().map_err(|error: toml::de::Error| wrong(error.message().to_owned()))?;
+        let wrong = |table: &str, key: &str, message: String| mistake(&path, line_in(&lines, table, key), &message);
+        let mut table: Table = text.parse().map_err(|error: toml::de::Error| {
+            let start = error.span().map(|span| span.start.min(text.len()));
+            let line = start.map(|start| Position::of(text.as_bytes(), start).line);
+            mistake(&path, line, error.message())
+        })?;
         let mut text = |name: &str| match table.remove(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(other) => Err(wrong(format!("`{name}` is {}: expected a string", other.type_str()))),
+            Some(other) => Err(wrong("", name, format!("`{name}` is {}: expected a string", other.type_str()))),
         };
         let pool = text("pool")?.map(|pool| path.parent().unwrap_or(Path::new("")).join(pool));
         if let Some(reference) = text("reference")?.filter(|reference| reference != REFERENCE) {
-            return Err(wrong(format!("`reference` is HTCondor {reference}, but this program follows {REFERENCE}"))
+            let message = format!("`reference` is HTCondor {reference}, but this program follows {REFERENCE}");
+            return Err(wrong("", "reference", message)
                 .help("use the version of classmate that follows it, or change `reference`"));
         }
         let semantics = text("semantics")?;
         if let Some(Err(problem)) = semantics.as_deref().map(language::parse_semantics) {
             let (message, help) = problem.split_once('\n').unwrap_or((&problem, ""));
-            return Err(wrong(format!("`semantics`: {message}")).help(help));
+            return Err(wrong("", "semantics", format!("`semantics`: {message}")).help(help));
         }
         let options = match table.remove("options") {
             None => Table::new(),
             Some(Value::Table(options)) => options,
-            Some(_) => return Err(wrong("`options` is not a table".to_owned())),
+            Some(_) => return Err(wrong("", "options", "`options` is not a table".to_owned())),
         };
         let of_commands = table.iter().filter_map(|(name, value)| Some((name.as_str(), value.as_table()?)));
         for (table, name) in of_commands
@@ -85,7 +91,7 @@ impl Defaults {
             .flat_map(|(table, options)| options.keys().map(move |name| (table, name)))
         {
             if REFUSED.contains(&name.as_str()) {
-                return Err(wrong(format!("`{table}.{name}` can only be given on the command line")));
+                return Err(wrong(table, name, format!("`{table}.{name}` can only be given on the command line")));
             }
         }
         Ok(Defaults { pool, semantics, options, commands: table, lines, path })
@@ -124,21 +130,21 @@ impl Defaults {
 
     /// Fails if a key is unknown: a table that is not named like a subcommand, or an option that no subcommand has.
     fn check(&self, command: &Command) -> Result<(), Failure> {
-        let wrong = |table: &str, key: &str, message: String| {
-            let line = self.lines.get(&(table.to_owned(), key.to_owned()));
-            let line = line.map(|line| format!(":{line}")).unwrap_or_default();
-            Failure::input(format!("{}{line}: {message}", self.path.display()))
-        };
         if let Some((name, value)) = self.commands.iter().find(|(name, _)| command.find_subcommand(name).is_none()) {
             let kind = if value.is_table() { "not a subcommand" } else { "an unknown key" };
-            return Err(wrong("", name, format!("`{name}` is {kind}")).help(
+            return Err(self.wrong("", name, &format!("`{name}` is {kind}")).help(
                 "expected `pool`, `reference`, `semantics`, `[options]`, or the name of a subcommand in brackets",
             ));
         }
         match self.options.keys().find(|name| !has_option(command, name)) {
-            Some(name) => Err(wrong("options", name, format!("no subcommand has the option `--{name}`"))),
+            Some(name) => Err(self.wrong("options", name, &format!("no subcommand has the option `--{name}`"))),
             None => Ok(()),
         }
+    }
+
+    /// The failure of a key of a table.
+    fn wrong(&self, table: &str, key: &str, message: &str) -> Failure {
+        mistake(&self.path, line_in(&self.lines, table, key), message)
     }
 
     /// The options of the command itself that are not given.
@@ -151,22 +157,21 @@ impl Defaults {
         };
         let mut options = Vec::new();
         for (name, value) in self.options.iter().filter(|(name, _)| own(name) && !is_given(name)) {
-            options.extend(
-                spelled(name, value)
-                    .map_err(|message| Failure::input(format!("`{}`: {message}", self.path.display())))?,
-            );
+            options.extend(spelled(name, value).map_err(|message| self.wrong("options", name, &message))?);
         }
         Ok(options)
     }
 
     /// The options of a subcommand that are not given.
     fn options_of(&self, subcommand: &Command, given: &[OsString]) -> Result<Vec<OsString>, Failure> {
-        let wrong = |message: String| Failure::input(format!("`{}`: {message}", self.path.display()));
-        let own = match self.commands.get(subcommand.get_name()) {
+        let command = subcommand.get_name();
+        let own = match self.commands.get(command) {
             None => Table::new(),
             Some(Value::Table(own)) => own.clone(),
-            Some(_) => return Err(wrong(format!("`{}` is not a table", subcommand.get_name()))),
+            Some(_) => return Err(self.wrong("", command, &format!("`{command}` is not a table"))),
         };
+        // A key is in the table of the subcommand, or in that of all of them.
+        let table = |name: &str| if own.contains_key(name) { command } else { "options" };
         let option =
             |name: &str| subcommand.get_arguments().find(|argument| names(argument).iter().any(|own| own == name));
         // Under any of its names.
@@ -181,15 +186,16 @@ impl Defaults {
         let has = |name: &str| option(name).is_some();
         let changes = |name: &&String| option(name).is_some_and(|found| found.get_help_heading() == Some(CHANGES));
         if let Some(name) = own.keys().chain(self.options.keys()).find(changes) {
-            return Err(wrong(format!("`{name}` can only be given on the command line")));
+            return Err(self.wrong(table(name), name, &format!("`{name}` can only be given on the command line")));
         }
         if let Some(name) = own.keys().find(|name| !has(name)) {
-            return Err(wrong(format!("`classmate {}` does not have the option `--{name}`", subcommand.get_name())));
+            let message = format!("`classmate {command}` does not have the option `--{name}`");
+            return Err(self.wrong(command, name, &message));
         }
         let general = self.options.iter().filter(|(name, _)| has(name) && !own.contains_key(*name));
         let mut options = Vec::new();
         for (name, value) in general.chain(&own).filter(|(name, _)| !is_given(name)) {
-            options.extend(spelled(name, value).map_err(wrong)?);
+            options.extend(spelled(name, value).map_err(|message| self.wrong(table(name), name, &message))?);
         }
         Ok(options)
     }
@@ -207,8 +213,22 @@ fn names(argument: &clap::Arg) -> Vec<String> {
     argument.get_long().into_iter().chain(aliases).map(str::to_owned).collect()
 }
 
+/// The failure of a file, at one of its lines if it is known.
+fn mistake(path: &Path, line: Option<u64>, message: &str) -> Failure {
+    let path = path.display();
+    Failure::input(match line {
+        Some(line) => format!("{path}:{line}: {message}"),
+        None => format!("`{path}`: {message}"),
+    })
+}
+
+/// The line of a key of a table.
+fn line_in(lines: &HashMap<(String, String), u64>, table: &str, key: &str) -> Option<u64> {
+    lines.get(&(table.to_owned(), key.to_owned())).copied()
+}
+
 /// The lines of the keys that begin one, by table and key.
-fn lines_of(text: &str) -> HashMap<(String, String), usize> {
+fn lines_of(text: &str) -> HashMap<(String, String), u64> {
     let (mut table, mut lines) = (String::new(), HashMap::new());
     for (number, line) in (1..).zip(text.lines().map(str::trim)) {
         let bare = |name: &str| name.trim().trim_matches(['"', '\'']).to_owned();
@@ -299,15 +319,20 @@ mod tests {
     #[test]
     fn mistakes_name_the_file() {
         for (file, message) in [
-            ("pool = 1", "`pool` is integer: expected a string"),
-            ("reference = '9.0.0'", "`reference` is HTCondor 9.0.0, but this program follows"),
+            ("# x\npool = 1", "/etc/classmate.toml:2: `pool` is integer: expected a string"),
+            ("reference = '9.0.0'", "/etc/classmate.toml:1: `reference` is HTCondor 9.0.0, but this program follows"),
             (
                 "semantics = '9.0'",
-                "`/etc/classmate.toml`: `semantics`: the semantics of HTCondor 9.0 were not measured",
+                "/etc/classmate.toml:1: `semantics`: the semantics of HTCondor 9.0 were not measured",
             ),
-            ("[explain]\njobs = 1", "`classmate explain` does not have the option `--jobs`"),
-            ("[options]\nallow-commands = true", "`options.allow-commands` can only be given on the command line"),
-            ("[explain", "`/etc/classmate.toml`: "),
+            ("[explain]\njobs = 1", "/etc/classmate.toml:2: `classmate explain` does not have the option `--jobs`"),
+            ("[explain]\njob = {}", "/etc/classmate.toml:2: `job` is table: expected a value"),
+            ("[options]\njob = [{}]", "/etc/classmate.toml:2: `job` is table: expected a value"),
+            (
+                "[options]\nallow-commands = true",
+                "/etc/classmate.toml:2: `options.allow-commands` can only be given on the command line",
+            ),
+            ("pool = 'x'\n\n[explain", "/etc/classmate.toml:3: "),
             ("# defaults\npol = 'x'", "/etc/classmate.toml:2: `pol` is an unknown key"),
             ("pool = 'x'\n[explian]\njob = '1.0'", "/etc/classmate.toml:2: `explian` is not a subcommand"),
             ("[options]\nformat = 'json'\nbogus = 3", "/etc/classmate.toml:3: no subcommand has the option `--bogus`"),

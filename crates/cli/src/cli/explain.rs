@@ -42,7 +42,7 @@ Examples:
   classmate explain examples/pool --submitter carol@pool.test
   classmate explain examples/groups --group chemistry
 
-Exit status: 0 on success, 1 if a file cannot be read, 2 if a file or an option is invalid or the name is unknown.")]
+Exit status: 0 on success, 1 if a file cannot be read or some input was skipped, 2 if a file or an option is invalid or the name is unknown.")]
 pub(super) struct ExplainArguments {
     #[command(flatten)]
     files: PoolFiles,

@@ -6,9 +6,10 @@ use std::io::{IsTerminal, Write};
 use clap::{Command, ValueEnum};
 
 use crate::cli::output::messages_are_json;
-use crate::cli::{ColorChoice, Failure, complain, print, text_output};
+use crate::cli::{ColorChoice, Failure, columns, complain, line_output, print};
 use crate::report::Color;
 use crate::report::escape::own;
+use crate::report::fold::Folded;
 
 /// The subcommands by what they are for. Those that are in no group are listed last.
 const GROUPS: [(&str, &[&str]); 7] = [
@@ -39,17 +40,19 @@ const GROUPS: [(&str, &[&str]); 7] = [
 /// The headings of the options of a policy, and the word that chooses it.
 const POLICIES: [(&str, &str); 2] = [("Slurm", "slurm"), ("DIRAC", "dirac")];
 
-/// The command with its help arranged; the arguments name the policy that is chosen.
-pub(super) fn arranged(command: Command, arguments: &[OsString]) -> Command {
-    let list = listed(&command);
+/// The command with its help arranged for a width; the arguments name the policy that is chosen.
+pub(super) fn arranged(command: Command, arguments: &[OsString], width: usize) -> Command {
+    let list = laid_out(&listed(&command), width);
+    let end = end(&command, width);
     let template =
-        format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}\nOptions:\n{{options}}{{after-help}}");
+        format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}\nOptions:\n{{options}}\n\n{end}");
     let is_chosen = |policy: &str| {
         let words = || arguments.iter().filter_map(|argument| argument.to_str());
         let next = words().zip(words().skip(1)).any(|(flag, value)| flag.starts_with("--policy") && value == policy);
         next || words().any(|word| word.strip_prefix("--policy=") == Some(policy))
     };
-    command.help_template(template).mut_subcommands(|subcommand| {
+    command.term_width(width).help_template(template).mut_subcommands(|subcommand| {
+        let subcommand = with_end(subcommand, width);
         if !subcommand.get_arguments().any(|argument| argument.get_id() == "policy") {
             return subcommand;
         }
@@ -60,6 +63,61 @@ pub(super) fn arranged(command: Command, arguments: &[OsString]) -> Command {
             if is_hidden { argument.hide(true) } else { argument }
         })
     })
+}
+
+/// A command and its subcommands, with the end of their help laid out.
+fn with_end(command: Command, width: usize) -> Command {
+    let end = end(&command, width);
+    let start = "{before-help}{about-with-newline}\n{usage-heading} {usage}\n\n{all-args}";
+    let command = if end.is_empty() { command } else { command.help_template(format!("{start}\n\n{end}")) };
+    command.mut_subcommands(|subcommand| with_end(subcommand, width))
+}
+
+/// The end of the help of a command: legends, examples and its exit status.
+fn end(command: &Command, width: usize) -> String {
+    laid_out(&command.get_after_help().map(ToString::to_string).unwrap_or_default(), width)
+}
+
+/// Returns whether a line of a help is an example, which stays a line so that it can be typed as it is printed.
+fn is_example(line: &str) -> bool {
+    line.starts_with("  ") && !line.starts_with("   ") && line.contains("classmate ")
+}
+
+/// A text in a width: a line of a legend goes on under its second column, and examples stay whole.
+fn laid_out(text: &str, width: usize) -> String {
+    // A line that begins further in belongs to the one before it.
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines() {
+        match lines.last_mut() {
+            Some(last) if line.starts_with("     ") => *last = format!("{last} {}", line.trim_start()),
+            _ => lines.push(line.to_owned()),
+        }
+    }
+    let laid_out = lines.iter().map(|line| {
+        if is_example(line) {
+            return format!("{line}\n");
+        }
+        let leading = line.len() - line.trim_start().len();
+        let gap = line[leading..].find("  ").filter(|_| leading > 0).map_or(0, |gap| leading + gap);
+        let second = gap + line[gap..].len() - line[gap..].trim_start().len();
+        let (first, rest) = line.split_at(second);
+        let (mut text, mut column) = (first.to_owned(), first.chars().count());
+        for word in rest.split(' ') {
+            let length = word.chars().count();
+            if column > second && column + 1 + length > width {
+                text.push('\n');
+                text.push_str(&" ".repeat(second));
+                column = second;
+            } else if column > second {
+                text.push(' ');
+                column += 1;
+            }
+            text.push_str(word);
+            column += length;
+        }
+        text + "\n"
+    });
+    laid_out.collect()
 }
 
 /// The subcommands with what they do, in groups.
@@ -90,7 +148,7 @@ fn listed(command: &Command) -> String {
 pub(super) fn misused(error: &clap::Error) -> Failure {
     if !error.use_stderr() {
         let text = rendered(error, std::io::stdout().is_terminal());
-        return match print(text_output(), |out| out.write_all(text.as_bytes())) {
+        return match print(line_output(), |out| out.write_all(folded(&text).as_bytes())) {
             Ok(()) => std::process::exit(error.exit_code()),
             Err(failure) => failure,
         };
@@ -99,7 +157,7 @@ pub(super) fn misused(error: &clap::Error) -> Failure {
         complain(rendered(error, std::io::stderr().is_terminal()).trim_end());
         std::process::exit(error.exit_code());
     }
-    let text = error.render().to_string();
+    let text = in_plain_words(error, error.render().to_string());
     let mut paragraphs = text.split("\n\n").map(|one| one.trim_end().lines().map(str::trim).collect::<Vec<_>>());
     // Lines behind the first one name arguments or values: `…: <POOL>, <--job <ID>>`.
     let first = paragraphs.next().unwrap_or_default();
@@ -111,6 +169,54 @@ pub(super) fn misused(error: &clap::Error) -> Failure {
     if tips.is_empty() { failure } else { failure.help(&tips.join("; ")) }
 }
 
+/// A help that fits the terminal, but for its examples.
+fn folded(text: &str) -> String {
+    let mut folded = Vec::new();
+    for line in text.split_inclusive('\n') {
+        let width = columns().filter(|_| !is_example(line));
+        let mut out = Folded::new(&mut folded, width);
+        // Memory can always be written.
+        let _ = out.write_all(line.as_bytes()).and_then(|()| out.flush());
+    }
+    String::from_utf8_lossy(&folded).into_owned()
+}
+
+/// What a value had to be, in place of the texts of the library of numbers.
+fn expectation(reason: &str) -> Option<String> {
+    match reason {
+        "invalid digit found in string" | "cannot parse integer from empty string" => {
+            return Some("expected a whole number".to_owned());
+        }
+        "invalid float literal" | "cannot parse float from empty string" => {
+            return Some("expected a number".to_owned());
+        }
+        "number too large to fit in target type" => return Some("the number is too large".to_owned()),
+        "number too small to fit in target type" => return Some("the number is too small".to_owned()),
+        _ => {}
+    }
+    let (given, range) = reason.rsplit_once(" is not in ")?;
+    let (low, high) = range.split_once("..")?;
+    let [given, low, high] = [given, low, high.trim_start_matches('=')].map(|number| number.parse::<i128>().ok());
+    let (given, low, high) = (given?, low?, high?);
+    let is_open =
+        [i128::from(u16::MAX), i128::from(u32::MAX), i128::from(i64::MAX), i128::from(u64::MAX)].contains(&high);
+    Some(if is_open && given < low {
+        format!("expected a whole number of {low} or more")
+    } else {
+        format!("expected a whole number from {low} to {high}")
+    })
+}
+
+/// The text of an error in plain words.
+fn in_plain_words(error: &clap::Error, text: String) -> String {
+    let reason = std::error::Error::source(error).map(ToString::to_string);
+    let words = reason.as_deref().and_then(|reason| Some((reason, expectation(reason)?)));
+    match words.and_then(|(reason, plain)| Some((text.rfind(reason)?, reason, plain))) {
+        Some((at, reason, plain)) => format!("{}{plain}{}", &text[..at], &text[at + reason.len()..]),
+        None => text,
+    }
+}
+
 /// The text of an error or a help in the colors that are asked for, on a terminal or not.
 fn rendered(error: &clap::Error, terminal: bool) -> String {
     let arguments: Vec<String> = std::env::args_os().map(|one| one.to_string_lossy().into_owned()).collect();
@@ -118,8 +224,8 @@ fn rendered(error: &clap::Error, terminal: bool) -> String {
     // What the text repeats of the arguments must not be taken for colors.
     let is_plain = arguments.iter().any(|argument| argument.contains('\u{1b}'));
     match color_of(&arguments).for_stream(terminal) {
-        Color::On if !is_plain => own(&text.ansi().to_string()),
-        _ => text.to_string(),
+        Color::On if !is_plain => own(&in_plain_words(error, text.ansi().to_string())),
+        _ => in_plain_words(error, text.to_string()),
     }
 }
 
@@ -129,4 +235,30 @@ fn color_of(arguments: &[String]) -> ColorChoice {
     let values =
         next.map(|(_, value)| value.as_str()).chain(arguments.iter().filter_map(|one| one.strip_prefix("--color=")));
     values.filter_map(|value| ColorChoice::from_str(value, false).ok()).next_back().unwrap_or(ColorChoice::Auto)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn legends_go_on_under_their_texts_and_examples_stay_whole() {
+        let text = "Columns:\n  IN USE  number of slots that are\n          in use now\n\nExamples:\n  classmate eval 'one + two + three'\n\nA sentence that is long.";
+        let expected = "Columns:\n  IN USE  number of slots\n          that are in use\n          now\n\nExamples:\n  classmate eval 'one + two + three'\n\nA sentence that is long.\n";
+        assert_eq!(laid_out(text, 25), expected);
+        assert_eq!(laid_out("A sentence that is long.", 12), "A sentence\nthat is\nlong.\n");
+    }
+
+    #[test]
+    fn ranges_of_numbers_are_in_plain_words() {
+        let plain = |reason: &str| expectation(reason).unwrap();
+        assert_eq!(plain("0 is not in 1..=256"), "expected a whole number from 1 to 256");
+        assert_eq!(plain("0 is not in 1..=4294967295"), "expected a whole number of 1 or more");
+        assert_eq!(plain("-5 is not in 1..=9223372036854775807"), "expected a whole number of 1 or more");
+        assert_eq!(plain("5000000000 is not in 1..=4294967295"), "expected a whole number from 1 to 4294967295");
+        assert_eq!(plain(&"abc".parse::<u32>().unwrap_err().to_string()), "expected a whole number");
+        assert_eq!(plain(&"x".parse::<f64>().unwrap_err().to_string()), "expected a number");
+        assert_eq!(plain(&"99999".parse::<u16>().unwrap_err().to_string()), "the number is too large");
+        assert_eq!(expectation("expected `all` or a number"), None);
+    }
 }

@@ -325,12 +325,13 @@ pub fn run() -> ExitCode {
 
 /// Parses the arguments and runs the subcommand.
 fn answered(arguments: &[OsString]) -> Result<ExitCode, Failure> {
-    let mut command = help::arranged(Cli::command(), arguments);
-    if let Some(columns) = columns() {
-        command = command.term_width(columns.min(WIDEST_HELP));
-    }
-    let defaults = defaults::read()?;
-    let matches = defaults.matches(&command, arguments)?;
+    let width = columns().or_else(|| std::env::var("COLUMNS").ok()?.parse().ok()).unwrap_or(WIDEST_HELP);
+    let command = help::arranged(Cli::command(), arguments, width.min(WIDEST_HELP));
+    let matches = defaults::read().and_then(|defaults| defaults.matches(&command, arguments)).map_err(|failure| {
+        // The version and the help do not depend on defaults.
+        let shown = command.try_get_matches_from(arguments).err().filter(|error| !error.use_stderr());
+        shown.map_or(failure, |error| misused(&error))
+    })?;
     let cli = Cli::from_arg_matches(&matches).map_err(|error| misused(&error))?;
     if let Some(refusal) = cli.command.without_semantics().filter(|_| language::is_given(arguments)) {
         return Err(refusal);

@@ -39,7 +39,7 @@ Examples:
   classmate negotiate examples/pool --cycles 24 --interval 3600 --run-time 7200
   classmate negotiate --slots examples/pool/slots.ads --jobs examples/groups/jobs.ads
 
-Exit status: 0 if the cycle ran, 1 if a file cannot be read, 2 if a file or an option is invalid.")]
+Exit status: 0 if the cycle ran, 1 if a file cannot be read or some input was skipped, 2 if a file or an option is invalid.")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub(super) struct NegotiateArguments {
     #[command(flatten)]

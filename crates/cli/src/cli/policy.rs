@@ -67,6 +67,11 @@ impl PolicyArguments {
         self.policy == PolicyName::Condor
     }
 
+    /// True if an option gives settings of a policy.
+    pub(super) fn has_settings(&self) -> bool {
+        self.slurm.given().or(self.dirac.given()).is_some()
+    }
+
     /// The change from another policy in words, if this is not the same one.
     pub(super) fn changed_from(&self, before: PolicyName) -> Option<String> {
         let name = |policy: PolicyName| policy.to_possible_value().map(|value| value.get_name().to_owned());

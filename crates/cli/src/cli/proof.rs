@@ -1,5 +1,6 @@
 //! `classmate policy RELATION A [B]`
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
@@ -10,6 +11,7 @@ use serde::Serialize;
 use crate::cli::settings::of_files;
 use crate::cli::{Failure, FormatArguments, Reply, Streams, language, parsed, print_result};
 use classmate::internal::analysis::proof::{PairAnswer, find_pair};
+use classmate::internal::program::mentions::Mentions;
 use classmate::{ClassAd, EvalOptions, Expr, Scope};
 
 /// Prove a relation of two conditions, or refute it by an example.
@@ -106,6 +108,9 @@ struct RefutingAds {
     target: Vec<String>,
     /// The values of the conditions.
     values: Vec<String>,
+    /// The attributes that the conditions refer to.
+    #[serde(skip)]
+    names: Vec<String>,
 }
 
 pub(super) fn run(arguments: &ProofArguments, streams: Streams) -> Result<ExitCode, Failure> {
@@ -167,7 +172,15 @@ fn described(my: &ClassAd, target: &ClassAd, conditions: [Option<&Expr>; 2], set
     let scope = Scope::new(my, settings).with_target(target);
     let value =
         |condition: &Expr| scope.eval(condition).map_or_else(|error| error.to_string(), |value| value.to_string());
-    RefutingAds { my: lines(my), target: lines(target), values: conditions.into_iter().flatten().map(value).collect() }
+    let conditions = || conditions.into_iter().flatten();
+    let names: BTreeSet<String> =
+        conditions().flat_map(|condition| Mentions::of(condition.tree()).names).map(|name| name.to_string()).collect();
+    RefutingAds {
+        my: lines(my),
+        target: lines(target),
+        values: conditions().map(value).collect(),
+        names: names.into_iter().collect(),
+    }
 }
 
 fn write(out: &mut impl Write, proof: &Proof) -> std::io::Result<()> {
@@ -183,10 +196,13 @@ fn write(out: &mut impl Write, proof: &Proof) -> std::io::Result<()> {
         [only] => format!("the condition is {only}"),
         _ => String::new(),
     };
-    writeln!(out, "refuted: {values}, in these ads")?;
     if example.my.is_empty() && example.target.is_empty() {
-        writeln!(out, "  MY and TARGET without these attributes")?;
+        return match example.names.as_slice() {
+            [] => writeln!(out, "refuted: {values}, in all ads"),
+            names => writeln!(out, "refuted: {values}, in ads without `{}`", names.join("`, `")),
+        };
     }
+    writeln!(out, "refuted: {values}, in these ads")?;
     for (name, lines) in [("MY", &example.my), ("TARGET", &example.target)] {
         for line in lines {
             writeln!(out, "  {name}.{line}")?;

@@ -33,7 +33,7 @@ Examples:
   classmate quotas examples/groups --group physics.lep
   classmate quotas examples/groups --format json
 
-Exit status: 0 on success, 1 if a file cannot be read, 2 if a file or an option is invalid.")]
+Exit status: 0 on success, 1 if a file cannot be read or some input was skipped, 2 if a file or an option is invalid.")]
 pub(super) struct QuotasArguments {
     #[command(flatten)]
     files: PoolFiles,

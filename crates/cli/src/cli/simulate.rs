@@ -62,7 +62,7 @@ Columns:
   SHARE     core-seconds in use as a fraction of all core-seconds in use
   ENTITLED  its entitled share while it had jobs queued, as a fraction of the pool: the mean over the cycles
 
-Exit status: 0 if the simulation ran, 1 if a file cannot be read, 2 if a file or an option is invalid.")]
+Exit status: 0 if the simulation ran, 1 if a file cannot be read or some input was skipped, 2 if a file or an option is invalid.")]
 pub(super) struct SimulateArguments {
     /// Trace or file of job ads (`-` for standard input)
     #[arg(long, value_name = "FILE")]

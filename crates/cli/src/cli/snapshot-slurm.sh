@@ -1,6 +1,13 @@
 # Saves what the priorities of a Slurm cluster are made of. Run it where Slurm's commands work, and copy the directory to where
 # `classmate sprio DIRECTORY` runs.
 
+# Without any of the commands there is nothing to save.
+if ! { command -v scontrol || command -v squeue || command -v sprio || command -v sacctmgr; } >/dev/null; then
+    echo "scontrol, squeue, sprio and sacctmgr were not found" >&2
+    rmdir "$directory" 2>/dev/null
+    exit 1
+fi
+
 # What Slurm printed at this moment, for `classmate sprio DIRECTORY --against DIRECTORY/sprio.txt`.
 save sprio.txt sprio -l
 

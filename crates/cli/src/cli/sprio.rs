@@ -15,6 +15,7 @@ use crate::cli::slurm::SlurmArguments;
 use crate::cli::{Failure, Form, FormatArguments, Reply, Streams, complain, print_result};
 use crate::report::counted;
 use crate::report::sprio::{DefaultColumns, Format, PriorityLine, Sort};
+use crate::report::table::fits;
 use classmate::{ClassAd, EvalOptions, Value};
 use classmate_config::SlurmConf;
 use classmate_config::internal::config::slurm::PriorityFlags;
@@ -61,7 +62,7 @@ Examples:
   classmate sprio examples/slurm -h -o '%i %Y'
   classmate sprio examples/slurm-cluster --against examples/slurm-cluster/sprio.txt
 
-Exit status: 0 on success, 1 if a file cannot be read, 2 on a usage error or an invalid file.")]
+Exit status: 0 on success, 1 if a file cannot be read or some input was skipped, 2 on a usage error or an invalid file.")]
 pub(super) struct SprioArguments {
     #[command(flatten)]
     files: PoolFiles,
@@ -125,6 +126,7 @@ pub(super) fn run(arguments: &SprioArguments, streams: Streams) -> Result<(), Fa
         release: slurm.files().options.release,
     };
     let default_of = |shown| Format::default_of(shown, conf.weights, !conf.tres_weights.is_empty());
+    let is_default = given.is_none();
     let format = given.unwrap_or_else(|| default_of(shown));
     let mut cluster = ListedCluster { arguments, wanted: &wanted, snapshot: &mut snapshot, slurm: &slurm, machines };
     if let Some(path) = &arguments.against {
@@ -161,6 +163,9 @@ pub(super) fn run(arguments: &SprioArguments, streams: Streams) -> Result<(), Fa
         },
     });
     print_result(arguments.output.format, &Reply { schema: "sprio/1", result: &result, rows: &rows }, |out| {
+        if is_default && !arguments.noheader && !arguments.weights && !fits(out, &[format.header()]) {
+            return format.table(&lines).write(out, streams.out);
+        }
         if !arguments.noheader {
             writeln!(out, "{}", format.header())?;
         }

@@ -12,6 +12,7 @@ use crate::cli::settings::pool;
 use crate::cli::slurm::{ASSOCIATIONS, SLURM_CONF, SlurmArguments};
 use crate::cli::{Failure, Form, FormatArguments, Now, Reply, Streams, language, parse_now, print_result};
 use crate::report::sshare::{Separator, ShareColumns, ShareListing};
+use crate::report::table::fits;
 use classmate::ClassAd;
 use classmate_pool::Snapshot;
 use classmate_pool::internal::pool::slot::is_slot;
@@ -45,7 +46,7 @@ Examples:
   classmate sshare examples/slurm -a -P -o Account,User,RawUsage    # usable as sshare.usage
   classmate sshare examples/slurm -a --linear                       # factors of Slurm 2.0
 
-Exit status: 0 on success, 1 if a file cannot be read, 2 on a usage error or an invalid file.")]
+Exit status: 0 on success, 1 if a file cannot be read or some input was skipped, 2 on a usage error or an invalid file.")]
 pub(super) struct SshareArguments {
     /// Directory with the files of a pool
     #[arg(required_unless_present = "associations")]
@@ -168,6 +169,9 @@ pub(super) fn run(arguments: &SshareArguments, streams: Streams) -> Result<(), F
     let rows = if is_text { Vec::new() } else { rows(&lines) };
     let result = json!({ "associations": rows });
     print_result(arguments.output.format, &Reply { schema: "sshare/1", result: &result, rows: &rows }, |out| {
+        if listing.header && listing.separator == Separator::Padded && !fits(out, &lines) {
+            return listing.table().write(out, streams.out);
+        }
         lines.iter().try_for_each(|line| writeln!(out, "{line}"))
     })
 }

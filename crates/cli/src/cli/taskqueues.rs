@@ -50,7 +50,7 @@ Examples:
   classmate taskqueues examples/dirac --weighting literal --format json
   classmate negotiate examples/dirac --policy dirac          # a cycle with these queues
 
-Exit status: 0 on success, 1 if a file cannot be read, 2 if a file or an option is invalid.")]
+Exit status: 0 on success, 1 if a file cannot be read or some input was skipped, 2 if a file or an option is invalid.")]
 pub(super) struct TaskqueuesArguments {
     #[command(flatten)]
     files: PoolFiles,

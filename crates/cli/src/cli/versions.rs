@@ -34,7 +34,7 @@ Examples:
   classmate versions examples/pool/config --from 24.0 --to 25.14
   classmate versions examples/simulate --from 24.0
 
-Exit status: 0 on success (also if a version refuses the configuration), 1 if a file cannot be read, 2 if a file or an option is invalid.")]
+Exit status: 0 on success (also if a version refuses the configuration), 1 if a file cannot be read or some input was skipped, 2 if a file or an option is invalid.")]
 pub(super) struct VersionsArguments {
     /// An expression, a file of ads, a configuration file, or the directory of a pool or of a configuration
     #[arg(value_name = "EXPR|FILE|POOL", allow_hyphen_values = true)]
@@ -104,13 +104,13 @@ pub(super) fn run(arguments: &VersionsArguments, streams: Streams) -> Result<(),
             .help("`classmate lint --versions 23.0,25.14 FILE` reports expressions that depend on the version"));
     }
     if kind == FileKind::Config {
-        let versions = versions(arguments, None);
+        let versions = versions(arguments, None)?;
         let mut found = Upgrade::new(versions);
         add_config(&mut found, path, versions, &settings, streams)?;
         return show(arguments, &found, streams);
     }
     let text = input::open(path)?.text()?;
-    let versions = versions(arguments, oldest_advertised(&text));
+    let versions = versions(arguments, oldest_advertised(&text))?;
     let mut found = Upgrade::new(versions);
     add_ads(&mut found, path, &text, versions, &settings)?;
     show(arguments, &found, streams)
@@ -122,13 +122,20 @@ fn show(arguments: &VersionsArguments, found: &Upgrade, streams: Streams) -> Res
 }
 
 /// The versions to compare.
-fn versions(arguments: &VersionsArguments, advertised: Option<Semantics>) -> [Semantics; 2] {
+fn versions(arguments: &VersionsArguments, advertised: Option<Semantics>) -> Result<[Semantics; 2], Failure> {
     let oldest = advertised.filter(|_| arguments.from.is_none());
     if let Some(note) = oldest.and_then(|version| language::older(&[version.series()])) {
         complain(&format!("note: {note}"));
     }
-    let from = arguments.from.or(advertised.map(Semantics::measured));
-    [from.unwrap_or(Semantics::of(OLDEST)), arguments.to]
+    let from = arguments.from.or(advertised.map(Semantics::measured)).unwrap_or(Semantics::of(OLDEST));
+    if arguments.from.is_none() && from.series() == arguments.to.series() {
+        let series = from.series();
+        return Err(Failure::input(format!(
+            "all ads are of HTCondor {series}, so there is no other version to compare with"
+        ))
+        .help("name the version to compare from, for example `--from 24.0`"));
+    }
+    Ok([from, arguments.to])
 }
 
 /// The series whose variables a version has: the newest one for those after it.
@@ -169,7 +176,7 @@ fn add_config(
 
 fn expression(arguments: &VersionsArguments, streams: Streams) -> Result<(), Failure> {
     let settings = arguments.world.settings();
-    let versions = versions(arguments, None);
+    let versions = versions(arguments, None)?;
     let mut notes = Notes::default();
     let mut ad = |path: &PathBuf| input::ad(path, 1, &settings, &mut notes);
     let my = arguments.my.as_ref().map(&mut ad).transpose()?;
@@ -206,7 +213,7 @@ fn pool(arguments: &VersionsArguments, path: &Path, streams: Streams) -> Result<
         }
     }
     let oldest = texts.iter().filter_map(|(_, text)| oldest_advertised(text)).min_by_key(|version| version.series());
-    let versions = versions(arguments, oldest);
+    let versions = versions(arguments, oldest)?;
     let has = |names: &[&str]| names.iter().any(|name| path.join(name).exists());
     if !has(&[SLOTS.as_slice(), &[SLURM_CONF]].concat()) || !has(&JOBS) {
         return without_pool(arguments, path, &texts, versions, streams);

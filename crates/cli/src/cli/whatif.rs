@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use hashbrown::HashSet;
+use serde_json::error::Category;
 
 use crate::cli::input::{self, Notes};
 use crate::cli::negotiate::Pace;
@@ -27,12 +28,16 @@ use classmate_advice::internal::explain::cycle::record::OutcomeRecord;
 use classmate_advice::internal::lint::config::lint;
 use classmate_advice::internal::picture::{PoolPicture, picture};
 use classmate_advice::internal::whatif::kind::SlotKinds;
+use classmate_advice::internal::whatif::unread::{ReadAttributes, slip};
 use classmate_advice::internal::whatif::{AdEdit, Difference, GroupDerivations, PoolRun, derivations, drain, summed};
+use classmate_config::internal::config::check::referenced;
 use classmate_config::internal::config::knob;
 use classmate_config::{Config, SlurmConf};
 use classmate_pool::internal::negotiate::Purpose;
+use classmate_pool::internal::negotiate::rules::Rules;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::pool::slot::copies;
+use classmate_pool::internal::quota::QuotaSettings;
 use classmate_pool::internal::simulate::replay::replay;
 use classmate_pool::{Outcome, PreparedPool, Snapshot};
 
@@ -56,7 +61,8 @@ Examples:
   classmate whatif examples/slurm --policy slurm --set 'PriorityWeightFairshare = 0'
   classmate whatif examples/pool --drain 'Name == \"slot1@m01.pool.test\"' --expect 'JobsLost <= 5'
 
-Exit status: 0 on success, 1 if an --expect is not true or a file cannot be read, 2 if a file or an option is invalid.")]
+Exit status: 0 on success, 1 if an --expect is not true, a change has no effect, some input was skipped or a file cannot be read, 2 if a \
+file or an option is invalid.")]
 pub(super) struct WhatifArguments {
     #[command(flatten)]
     files: PoolFiles,
@@ -140,9 +146,16 @@ pub(super) fn edit(pair: &[String], flag: &str, streams: Streams) -> Result<AdEd
     })
 }
 
-/// Fails if a change applies to nothing.
-pub(super) fn some(count: usize, condition: &str, what: &str) -> Result<(), Failure> {
-    if count > 0 { Ok(()) } else { Err(Failure::input(format!("`{condition}` is not true for any {what}"))) }
+/// Fails if a change applies to none of the ads; `text` is its condition as it was given.
+pub(super) fn some(count: usize, (of, text): (&Expr, &str), ads: &[ClassAd], what: &str) -> Result<(), Failure> {
+    if count > 0 {
+        return Ok(());
+    }
+    let failure = Failure::input(format!("`{text}` is not true for any {what}"));
+    Err(match slip(of, ads) {
+        Some(meant) => failure.help(&format!("did you mean `{meant}`?")),
+        None => failure,
+    })
 }
 
 /// Findings about values, which are an effect that can be tried.
@@ -180,6 +193,9 @@ pub(super) fn set(snapshot: &mut Snapshot, lines: &[&String], notes: &mut Notes)
             complain(&format!("note: --set: {proven}, so its change has no effect"));
         }
     }
+    // An invalid value ends the command: no finding repeats it.
+    Rules::read(&snapshot.config, &snapshot.settings())?;
+    QuotaSettings::read(&snapshot.config)?;
     // A slip in a name would change nothing.
     let config = &snapshot.config;
     let is_slip = |alarm: &Diagnostic| alarm.file() == "--set" && !TRIED.contains(&alarm.code);
@@ -189,10 +205,17 @@ pub(super) fn set(snapshot: &mut Snapshot, lines: &[&String], notes: &mut Notes)
         notes.no_effect(format!("--set: {}{help}", alarm.message));
     }
     if slips.is_empty() {
+        let referenced = referenced(config);
+        let lines = || config.sources().iter().flat_map(|source| source.text.split(|byte| *byte == b'\n'));
+        let any_name = lines().any(computes_a_name);
+        let copied = config.list("NEGOTIATOR_MATCH_EXPRS").unwrap_or_default();
         let set = config.assignments().filter(|(_, _, place)| &*place.file == "--set");
         for (name, ..) in set {
             let bare = config.bare(name);
-            if knob::find(&bare.to_ascii_uppercase()).is_some() || is_mentioned(config, bare) {
+            let upper = bare.to_ascii_uppercase();
+            let is_referenced =
+                any_name || referenced.contains(&upper) || copied.iter().any(|one| one.eq_ignore_ascii_case(bare));
+            if is_referenced || knob::find(&upper).is_some() {
                 continue;
             }
             let name = String::from_utf8_lossy(name);
@@ -203,18 +226,6 @@ pub(super) fn set(snapshot: &mut Snapshot, lines: &[&String], notes: &mut Notes)
         }
     }
     Ok(())
-}
-
-/// True if a name may be mentioned outside its definition: a computed name, `$(A$(B))`, may be any.
-fn is_mentioned(config: &Config, name: &[u8]) -> bool {
-    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-    let sources = config.sources().iter();
-    let lines = sources.flat_map(|source| source.text.split(|byte| *byte == b'\n'));
-    lines.into_iter().any(|line| {
-        let words = || line.split(|byte| !is_word(byte)).filter(|word| word.eq_ignore_ascii_case(name));
-        let defines = line.trim_ascii_start().get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
-        words().count() > usize::from(defines) || computes_a_name(line)
-    })
 }
 
 /// True if a line has a reference in the name of another one.
@@ -233,15 +244,23 @@ fn change(
     streams: Streams,
 ) -> Result<(), Failure> {
     let settings = snapshot.settings();
+    let mut set: Vec<(&str, Name)> = Vec::new();
     for pair in arguments.set_job.chunks_exact(2) {
-        some(edit(pair, "--set-job", streams)?.apply(&mut snapshot.jobs, &settings), &pair[0], "job")?;
+        let edit = edit(pair, "--set-job", streams)?;
+        let count = edit.apply(&mut snapshot.jobs, &settings);
+        some(count, (&edit.of, &pair[0]), &snapshot.jobs, "job")?;
+        set.push(("--set-job", edit.name));
     }
     for pair in arguments.set_slot.chunks_exact(2) {
-        some(edit(pair, "--set-slot", streams)?.apply(&mut snapshot.slots, &settings), &pair[0], "slot")?;
+        let edit = edit(pair, "--set-slot", streams)?;
+        let count = edit.apply(&mut snapshot.slots, &settings);
+        some(count, (&edit.of, &pair[0]), &snapshot.slots, "slot")?;
+        set.push(("--set-slot", edit.name));
     }
     for condition in &arguments.drain {
         let expr = parsed(condition, "--drain", streams)?;
-        some(drain(&mut snapshot.slots, &expr, &settings), condition, "slot")?;
+        let count = drain(&mut snapshot.slots, &expr, &settings);
+        some(count, (&expr, condition), &snapshot.slots, "slot")?;
     }
     for path in &arguments.add_slots {
         let mut added = input::ads(path, &settings, notes)?;
@@ -250,6 +269,30 @@ fn change(
         }
         new_names(&snapshot.slots, &added, path, &settings)?;
         snapshot.slots.append(&mut added);
+    }
+    warn_of_unread(snapshot, &set, arguments, notes, streams)
+}
+
+/// Warns of attributes that are set and that no cycle looks at, as far as this is certain: other policies read attributes of
+/// their own.
+fn warn_of_unread(
+    snapshot: &Snapshot,
+    set: &[(&str, Name)],
+    arguments: &WhatifArguments,
+    notes: &mut Notes,
+    streams: Streams,
+) -> Result<(), Failure> {
+    let is_condor = arguments.policy.is_condor() && arguments.policy_before.is_none_or(|it| it == PolicyName::Condor);
+    if set.is_empty() || !is_condor {
+        return Ok(());
+    }
+    let plan = arguments.pace.plan(arguments.cycles, &snapshot.config, streams)?;
+    let Some(read) = ReadAttributes::of(snapshot, plan.run_time.as_ref()) else { return Ok(()) };
+    for (flag, name) in set.iter().filter(|(_, name)| !read.contains(*name)) {
+        let near = read.similar(*name).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        notes.no_effect(format!(
+            "{flag}: `{name}` has no effect: no cycle reads it, and no expression refers to it{near}"
+        ));
     }
     Ok(())
 }
@@ -304,6 +347,11 @@ pub(super) fn run(arguments: &WhatifArguments, streams: Streams) -> Result<ExitC
     let mut notes = Notes::default();
     let directory = arguments.files.directory();
     expectations(&arguments.expect, streams)?;
+    if changes(arguments).is_empty() && !arguments.policy.has_settings() {
+        return Err(Failure::input("no change is given").help(
+            "use --set, --set-job, --set-slot, --drain, --add-slots, --config, or --policy-before with another policy",
+        ));
+    }
     if arguments.format == Form::Html && arguments.cycles > 1 {
         return Err(Failure::input("--format html shows one cycle").help("remove --cycles"));
     }
@@ -384,8 +432,13 @@ pub(super) fn diff(arguments: &DiffArguments, streams: Streams) -> Result<ExitCo
 }
 
 fn outcome(path: &Path) -> Result<Outcome, Failure> {
-    serde_json::from_slice(&contents(path)?).map_err(|error| {
-        Failure::input(format!("`{}` is not a result of a cycle: {error}", path.display()))
+    serde_json::from_slice(&contents(path)?).map_err(|error: serde_json::Error| {
+        let problem = match error.classify() {
+            Category::Eof => "it ends early".to_owned(),
+            Category::Syntax => format!("line {} is not valid JSON", error.line()),
+            Category::Data | Category::Io => error.to_string(),
+        };
+        Failure::input(format!("`{}` is not a result of a cycle: {problem}", path.display()))
             .help("expected the output of `classmate negotiate --format json`")
     })
 }
@@ -408,7 +461,9 @@ fn show(
         let value = Scope::new(&ad, &language::settings()).eval(&expr);
         if !value.as_ref().is_ok_and(|value| value.as_condition() == Some(true)) {
             let value = value.map_or_else(|failed| failed.to_string(), |value| value.to_string());
-            failed.push(format!("error: expected `{text}`, which is {value}"));
+            let meant = slip(&expr, std::slice::from_ref(&ad));
+            let help = meant.map(|meant| format!("\n  = help: did you mean `{meant}`?")).unwrap_or_default();
+            failed.push(format!("error: expected `{text}`, which is {value}{help}"));
         }
     }
     let answer = Reply { schema: "whatif/1", result: made, rows: &report::rows(difference) };

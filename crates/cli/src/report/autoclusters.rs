@@ -84,6 +84,11 @@ pub fn summary(audit: &Audit) -> String {
             counted(audit.requests as u64, "request"),
             audit.tests,
         ));
+        if audit.excluded_jobs > 0 {
+            let excluded = counted(audit.excluded_jobs as u64, "more idle job");
+            let verb = if audit.excluded_jobs == 1 { "does" } else { "do" };
+            text.push_str(&format!("\n{excluded} {verb} not count: NEGOTIATOR_JOB_CONSTRAINT is not true"));
+        }
         if let Some(outcomes) = audit.outcomes {
             text.push_str(&format!(
                 "\n{} {} in the slots {} or in Rank",

@@ -5,6 +5,7 @@
 
 use std::cmp::Ordering;
 
+use crate::report::table::Table;
 use classmate_config::internal::config::slurm::{Release, TresWeights, Weights};
 use classmate_pool::internal::priority::slurm::Factors;
 
@@ -326,6 +327,22 @@ impl Format {
     /// The line of a job.
     pub fn row(&self, line: &PriorityLine) -> String {
         self.cells(|field| field.value(line))
+    }
+
+    /// Lines as a table that fits a terminal: without padding, and without columns that do not fit, those first that are 0 in
+    /// all lines.
+    pub fn table(&self, lines: &[PriorityLine]) -> Table {
+        let mut table = Table::default();
+        for FormatColumn { field, right, .. } in &self.columns {
+            let is_always_shown = matches!(field, PriorityField::Plain(plain) if "iryY".contains(PLAIN[*plain].0));
+            let is_empty = |line| matches!(field.value(line).as_str(), "" | "0");
+            let spare = if is_always_shown { 0 } else { 1 + u8::from(lines.iter().all(is_empty)) };
+            table.column(field.header(), *right, spare);
+        }
+        for line in lines {
+            table.row(self.columns.iter().map(|column| column.field.value(line).trim().to_owned()));
+        }
+        table
     }
 
     /// The headers.

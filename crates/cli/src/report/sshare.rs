@@ -3,6 +3,7 @@
 //! In: a tree with its figures, and the columns. Out: lines, column for column. Formula source:
 //! `docs/reference/slurm-multifactor.md` 7.2.
 
+use crate::report::table::Table;
 use crate::report::template::exponential;
 use classmate_config::internal::config::slurm::Shares;
 use classmate_pool::internal::priority::slurm::running::RESOURCES;
@@ -159,12 +160,37 @@ impl ShareListing<'_> {
                 lines.push(self.line(|_, width| Cell::Text("-".repeat(width.unsigned_abs() as usize))));
             }
         }
+        lines.extend(self.rows().map(|row| self.line(|column, _| column.2(self, &row))));
+        lines
+    }
+
+    /// The listing as a table that fits a terminal: without padding, and without the columns that matter least.
+    pub fn table(&self) -> Table {
+        /// The columns that are left out, the first of them last.
+        const SPARE: [&str; 6] = ["RawShares", "RawUsage", "NormShares", "NormUsage", "TRESRunMins", "GrpTRESMins"];
+        let mut table = Table::default();
+        for &(column, width) in &self.columns.0 {
+            let name = COLUMNS[column].0;
+            let spare = SPARE.iter().position(|spare| *spare == name).map_or(0, |at| at as u8 + 1);
+            table.column(name, width > 0, spare);
+        }
+        for row in self.rows() {
+            let cells = self.columns.0.iter().map(|&(column, width)| {
+                let cell = COLUMNS[column].2(self, &row).padded(width);
+                if width < 0 { cell.trim_end().to_owned() } else { cell.trim_start().to_owned() }
+            });
+            table.row(cells);
+        }
+        table
+    }
+
+    /// The associations that are shown.
+    fn rows(&self) -> impl Iterator<Item = ListedAssociation<'_>> {
         let rows = self.tree.listed().into_iter().map(|(at, depth)| {
             let (node, figures) = (&self.tree.nodes()[at], &self.figures[at]);
             ListedAssociation { at, depth, node, figures }
         });
-        lines.extend(rows.filter(|row| self.shows(row.node)).map(|row| self.line(|column, _| column.2(self, &row))));
-        lines
+        rows.filter(|row| self.shows(row.node))
     }
 
     fn shows(&self, node: &Association) -> bool {

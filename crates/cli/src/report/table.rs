@@ -1,7 +1,8 @@
 //! Tables: aligned columns that fit the terminal.
 //!
 //! A table that is wider than the terminal gets headings of several lines, then folds the cells of its texts between words, then
-//! leaves out columns, those that matter least first, and says so. Where there is no terminal, a row is a line.
+//! leaves out columns, those that matter least first, and says so. If all that is left is still too wide, the texts of the last
+//! column are below their rows. Where there is no terminal, a row is a line.
 
 use std::io::{self, Write};
 
@@ -20,6 +21,11 @@ impl Screen for Vec<u8> {
     fn width(&self) -> Option<usize> {
         None
     }
+}
+
+/// Tests whether lines are no wider than the terminal, if there is one.
+pub fn fits(out: &impl Screen, lines: &[String]) -> bool {
+    out.width().is_none_or(|width| lines.iter().all(|line| line.trim_end().width() <= width))
 }
 
 /// Blanks between two columns.
@@ -91,6 +97,18 @@ struct Column {
 /// A column as it is drawn: its number, and its width.
 type Drawn = (usize, usize);
 
+/// Blanks before a text that is below its row.
+const BELOW: &str = "    ";
+
+/// The columns that are drawn.
+#[derive(Debug, Default)]
+struct Layout {
+    /// The columns beside one another.
+    drawn: Vec<Drawn>,
+    /// The column whose texts are below the rows.
+    below: Option<Drawn>,
+}
+
 impl Table {
     /// A table with these headings; columns with these numbers are aligned right.
     pub fn new<H: AsRef<str>>(headings: impl IntoIterator<Item = H>, numbers: &[usize]) -> Self {
@@ -132,13 +150,14 @@ impl Table {
     /// assert_eq!(String::from_utf8(out).unwrap(), "NAME        CPUS\nslot1@東京    16\nslot2          4\n");
     /// ```
     pub fn write(&self, out: &mut impl Screen, color: Color) -> io::Result<()> {
-        let drawn = out.width().map_or_else(|| self.widths(), |width| self.fitted(width));
-        self.draw_headings(out, &drawn, color)?;
-        self.draw_rows(out, &drawn)?;
-        self.draw_end(out, &drawn)
+        let layout = self.layout(out.width());
+        self.draw_headings(out, &layout, color)?;
+        self.draw_rows(out, &layout)?;
+        self.draw_end(out, &layout)
     }
 
-    fn draw_headings(&self, out: &mut impl Write, drawn: &[Drawn], color: Color) -> io::Result<()> {
+    fn draw_headings(&self, out: &mut impl Write, layout: &Layout, color: Color) -> io::Result<()> {
+        let drawn = &layout.drawn;
         let headings: Vec<Vec<&str>> =
             drawn.iter().map(|&(at, width)| wrapped(&self.columns[at].heading, width)).collect();
         let lines = headings.iter().map(Vec::len).max().unwrap_or(0);
@@ -150,12 +169,13 @@ impl Table {
         for line in self.lines(drawn, &headings.collect::<Vec<_>>()) {
             writeln!(out, "{}", styled(&line, "1", color))?;
         }
-        Ok(())
+        let below = layout.below.map(|(at, _)| styled(&format!("{BELOW}{}", self.columns[at].heading), "1", color));
+        below.into_iter().try_for_each(|line| writeln!(out, "{line}"))
     }
 
     /// Names the columns that are left out.
-    fn draw_end(&self, out: &mut impl Write, drawn: &[Drawn]) -> io::Result<()> {
-        let is_drawn = |at: usize| drawn.iter().any(|(drawn, _)| *drawn == at);
+    fn draw_end(&self, out: &mut impl Write, layout: &Layout) -> io::Result<()> {
+        let is_drawn = |at: usize| layout.drawn.iter().chain(&layout.below).any(|(drawn, _)| *drawn == at);
         let hidden: Vec<&str> =
             (0..self.columns.len()).filter(|at| !is_drawn(*at)).map(|at| self.columns[at].heading.as_str()).collect();
         if hidden.is_empty() {
@@ -191,15 +211,15 @@ impl Table {
         for at in 0..3 {
             self.rows.push(widest.iter().map(|column| column[at].1.clone()).collect());
         }
-        let drawn = out.width().map_or_else(|| self.widths(), |width| self.fitted(width));
+        let layout = self.layout(out.width());
         self.rows.clear();
-        self.draw_headings(out, &drawn, color)?;
+        self.draw_headings(out, &layout, color)?;
         for row in rows {
             self.row(row);
-            self.draw_rows(out, &drawn)?;
+            self.draw_rows(out, &layout)?;
             self.rows.clear();
         }
-        self.draw_end(out, &drawn)
+        self.draw_end(out, &layout)
     }
 
     /// Writes the rows without the headings.
@@ -207,15 +227,18 @@ impl Table {
     /// # Errors
     /// The output cannot be written.
     pub fn write_rows(&self, out: &mut impl Screen) -> io::Result<()> {
-        let drawn = out.width().map_or_else(|| self.widths(), |width| self.fitted(width));
-        self.draw_rows(out, &drawn)
+        let layout = self.layout(out.width());
+        self.draw_rows(out, &layout)
     }
 
-    fn draw_rows(&self, out: &mut impl Write, drawn: &[Drawn]) -> io::Result<()> {
+    fn draw_rows(&self, out: &mut impl Write, Layout { drawn, below }: &Layout) -> io::Result<()> {
         for row in &self.rows {
             let cell = |&(at, width): &Drawn| row.get(at).map_or_else(Vec::new, |cell| wrapped(cell, width));
             for line in self.lines(drawn, &drawn.iter().map(cell).collect::<Vec<_>>()) {
                 writeln!(out, "{line}")?;
+            }
+            for line in below.iter().flat_map(cell).filter(|line| !line.is_empty()) {
+                writeln!(out, "{BELOW}{line}")?;
             }
         }
         Ok(())
@@ -259,9 +282,10 @@ impl Table {
         self.rows.iter().map(cell).fold(heading, usize::max)
     }
 
-    /// The columns that fit a width, as far as possible.
-    fn fitted(&self, most: usize) -> Vec<Drawn> {
+    /// The columns that fit a width, if there is one, as far as possible.
+    fn layout(&self, most: Option<usize>) -> Layout {
         let mut drawn = self.widths();
+        let Some(most) = most else { return Layout { drawn, below: None } };
         let is_text = |at: usize| {
             !self.columns[at].right
                 && self.rows.iter().any(|row| row.get(at).is_some_and(|cell| cell.trim().contains(' ')))
@@ -274,12 +298,16 @@ impl Table {
                 None => 0,
             };
             if let Some(fitted) = self.narrowed(&drawn, most, |at| is_text(at).then(|| readable(at))) {
-                return fitted;
+                return Layout { drawn: fitted, below: None };
             }
-            match last {
-                Some(place) => drop(drawn.remove(place)),
-                None => return drawn,
+            if let Some(place) = last {
+                drawn.remove(place);
+                continue;
             }
+            let below = drawn.pop_if(|(at, _)| *at > 0 && is_text(*at));
+            let below = below.map(|(at, _)| (at, most.saturating_sub(BELOW.len())));
+            let drawn = self.narrowed(&drawn, most, |at| is_text(at).then_some(0)).unwrap_or(drawn);
+            return Layout { drawn, below };
         }
     }
 
@@ -379,6 +407,16 @@ mod tests {
         let without = "            IN\nGROUP      USE  WHY\nchemistry   12  quota reached and its\n                parent does \
                        not accept\n                surplus\nnot shown in this width: ORDER\n";
         assert_eq!(drawn(&sample(), 40), without);
+    }
+
+    #[test]
+    fn texts_that_do_not_fit_beside_the_other_columns_are_below_their_rows() {
+        let mut table = Table::new(["GROUP", "QUOTA", "WHY"], &[1]);
+        table.row(["a_group_with_a_long_name", "12", "quota reached; GROUP_ACCEPT_SURPLUS is false"]);
+        table.row(["b", "3", ""]);
+        let below = "GROUP                     QUOTA\n    WHY\na_group_with_a_long_name     12\n    quota reached;\n    \
+                     GROUP_ACCEPT_SURPLUS is false\nb                             3\n";
+        assert_eq!(drawn(&table, 36), below);
     }
 
     #[test]

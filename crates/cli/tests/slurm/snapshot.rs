@@ -142,3 +142,24 @@ fn a_file_of_the_cluster_that_is_wrong_is_named_without_the_folder_that_is_gone(
     assert!(said.starts_with("error: slurm.conf:1:"), "{said}");
     assert!(!cluster.folder.path().join("unnamed").exists());
 }
+
+#[test]
+fn without_slurm_there_is_one_message_and_nothing_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_classmate"));
+    // Only the programs that the script itself needs.
+    let bin = folder.path().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    for program in ["sh", "mkdir", "rmdir"] {
+        let known = ["/bin", "/usr/bin"].map(|place| Path::new(place).join(program));
+        std::os::unix::fs::symlink(known.iter().find(|path| path.exists()).unwrap(), bin.join(program)).unwrap();
+    }
+    let output = command.env("PATH", &bin).args(["snapshot", "--slurm", "saved"]).current_dir(folder.path()).output();
+    let output = output.unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let message = String::from_utf8(output.stderr).unwrap();
+    let expected =
+        "scontrol, squeue, sprio and sacctmgr were not found\nerror: some of the cluster was not saved in `saved`";
+    assert!(message.starts_with(expected) && !message.contains("not saved"), "{message}");
+    assert!(!folder.path().join("saved").exists());
+}

@@ -103,14 +103,20 @@ fn reason(error: &io::Error) -> FileError {
     }
 }
 
-/// The reason of an error of the operating system, without its number.
+/// The reason of an error of the operating system, without its number, or of a compressed file that cannot be expanded.
 ///
 /// ```
 /// use classmate_config::internal::config::disk::io_reason;
 /// assert_eq!(io_reason(&std::io::Error::from_raw_os_error(2)), "no such file or directory");
+/// assert_eq!(io_reason(&std::io::Error::other("incomplete deflate stream")), "the compressed data ends early");
 /// ```
 pub fn io_reason(error: &io::Error) -> String {
     let text = error.to_string();
+    match text.as_str() {
+        "incomplete deflate stream" => return "the compressed data ends early".to_owned(),
+        "corrupt deflate stream" => return "the compressed data is damaged".to_owned(),
+        _ => {}
+    }
     let text = text.split(" (os error").next().unwrap_or_default();
     let mut characters = text.chars();
     characters.next().map(|first| first.to_lowercase().chain(characters).collect()).unwrap_or_default()

@@ -14,10 +14,11 @@ use crate::pool::needed::asked;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::builtin::near::{allowance, distance};
 use classmate::internal::eval::scope::EvalOptions;
-use classmate::internal::format::selection::{Chooser, Selection};
+use classmate::internal::format::selection::{Chooser, Selection, Written};
 use classmate::internal::name::Name;
-use classmate::internal::program::mentions::Mentions;
-use classmate::internal::syntax::expr::Tree;
+use classmate::internal::program::mentions::{Mentions, foresee};
+use classmate::internal::syntax::expr::{Node, Tree};
+use classmate::internal::syntax::literal::Literal;
 use classmate::internal::threads;
 use classmate_config::internal::config::Config;
 
@@ -92,6 +93,58 @@ pub fn selection_to_explain(config: &Config, jobs: &[ClassAd], first: &[ClassAd]
         selection.add(of_slots.names.iter().copied().filter(|one| distance(name, one.as_bytes(), allowed).is_some()));
     }
     Some(selection)
+}
+
+/// The names of all attributes that a cycle under HTCondor's policy may look at because an expression or a list names them: of the
+/// configuration, of a job or of a slot. Those that the negotiator itself uses are not among them. `None` if they cannot be foreseen.
+///
+/// ```
+/// use classmate::{ClassAd, Name};
+/// use classmate_pool::Snapshot;
+/// use classmate_pool::internal::negotiate::needed::mentioned;
+/// let job = ClassAd::parse(b"[Requirements = TARGET.Arch == Wanted; RequestTokens = 2]")?;
+/// let names = mentioned(&Snapshot { jobs: vec![job], ..Snapshot::default() }).unwrap();
+/// assert!(["arch", "Wanted", "Tokens"].iter().all(|name| names.contains(&Name::new(name))));
+/// assert!(!names.contains(&Name::new("OpSys")));
+/// # Ok::<(), classmate::internal::error::SyntaxError>(())
+/// ```
+pub fn mentioned(snapshot: &Snapshot) -> Option<HashSet<Name>> {
+    /// A custom resource `X` of a slot is requested by `RequestX`.
+    const REQUEST: &[u8] = b"Request";
+    let rules = Rules::read(&snapshot.config, &snapshot.settings()).ok()?;
+    if rules.knobs.matching.cross_slot_prios {
+        return None;
+    }
+    let (jobs, slots) = (contents(&snapshot.jobs), contents(&snapshot.slots));
+    let mut names: HashSet<Name> = rules.significant([]).names().collect();
+    let trees = jobs.expressions.values().chain(slots.expressions.values()).map(|tree| &***tree);
+    let (mut selectors, mut written) = (HashSet::new(), Vec::new());
+    for tree in trees.chain(rules.expressions().map(|expr| &**expr.tree())) {
+        let found = foresee(tree)?;
+        names.extend(found.names);
+        selectors.extend(found.selectors);
+        written.extend(found.written);
+    }
+    // The values of attributes that select others by their names, in ads and in those written within them.
+    for (_, value) in written.into_iter().filter(|(name, _)| selectors.contains(name)) {
+        match value {
+            Written::Text(text) => drop(names.insert(Name::new(&*text))),
+            Written::Other => {}
+            Written::Computed => return None,
+        }
+    }
+    let ads = || snapshot.jobs.iter().chain(&snapshot.slots);
+    for value in selectors.iter().flat_map(|name| ads().filter_map(|ad| ad.get(*name))) {
+        match value.tree().node(value.root()) {
+            Node::Literal(Literal::Str(text)) => drop(names.insert(Name::new(&**text))),
+            Node::Literal(_) => {}
+            _ => return None,
+        }
+    }
+    let of_jobs = jobs.names.iter().filter(|name| name.folded().starts_with(b"request"));
+    names.extend(of_jobs.map(|name| Name::new(&name.as_bytes()[REQUEST.len()..])));
+    names.extend(slots.names.iter().map(|name| Name::new([REQUEST, name.as_bytes()].concat())));
+    Some(names)
 }
 
 /// The contents of ads.
