@@ -380,7 +380,7 @@ impl SlotMatcher for ScanMatcher<'_> {
     }
 
     fn take(&mut self, offer: &Offer, request: &Request, room: Option<&MadeRoom>) -> Option<Vec<u8>> {
-        let held = self.limits_in(self.ad_with(offer, room), request);
+        let held = self.limits_of(offer, request, room);
         let again = self.take_under(offer, request, held.as_deref(), room);
         if let (Some(found), Some(again)) = (&mut self.found, again) {
             found.offer_again(again);
@@ -409,6 +409,14 @@ impl ScanMatcher<'_> {
     /// The concurrency limits of a request in a slot with this ad, in lower case.
     pub(super) fn limits_in(&self, slot: &ClassAd, request: &Request) -> Option<Vec<u8>> {
         Slot::limits_in(slot, &request.ad, self.settings).map(|text| text.to_ascii_lowercase())
+    }
+
+    /// The concurrency limits that the match of an offer holds, in lower case.
+    pub(super) fn limits_of(&self, offer: &Offer, request: &Request, room: Option<&MadeRoom>) -> Option<Vec<u8>> {
+        if self.slots[offer.slot].is_unlimited_for(&request.ad) {
+            return None;
+        }
+        self.limits_in(self.ad_with(offer, room), request)
     }
 
     /// Returns whether an offer is a bad match, because its slot has no claim left. Then the slot leaves the list, and

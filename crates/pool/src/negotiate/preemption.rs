@@ -167,7 +167,12 @@ impl LiveUsage {
     /// Sets the usage of a submitter or group, in weighted slots.
     pub fn set(&self, name: &[u8], usage: f64) {
         if let Ok(mut users) = self.users.write() {
-            users.insert(name.into(), usage);
+            match users.get_mut(name) {
+                Some(known) => *known = usage,
+                None => {
+                    users.insert(name.into(), usage);
+                }
+            }
         }
     }
 }

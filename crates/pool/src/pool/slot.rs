@@ -11,7 +11,7 @@ use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::matching::symmetric;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
-use classmate::internal::syntax::expr::Expr;
+use classmate::internal::syntax::expr::{Expr, Node};
 use classmate::internal::text::Text;
 use classmate::internal::threads;
 use classmate::internal::value::Value;
@@ -90,6 +90,10 @@ static CLAIM_ID_LIST: LazyLock<Name> = LazyLock::new(|| Name::new("ClaimIdList")
 static CLAIM_ID: LazyLock<Name> = LazyLock::new(|| Name::new("ClaimId"));
 static NUM_CLAIMS: LazyLock<Name> = LazyLock::new(|| Name::new("NumClaims"));
 
+/// Attributes that few slots have, and that are looked at after each match.
+static SPECIAL: [&LazyLock<Name>; 7] =
+    [&OFFLINE, &WANT_CLAIMING, &SAVED_REQUIREMENTS, &CONCURRENCY_LIMITS, &CLAIM_ID_LIST, &CLAIM_ID, &NUM_CLAIMS];
+
 /// A slot.
 #[derive(Debug, Clone)]
 pub struct Slot {
@@ -121,12 +125,14 @@ pub struct Slot {
     /// `WantAdRevaluate`: after a match the slot stays, at the end of the list.
     pub stays: bool,
     rank: RankTest,
+    /// False if it has none of the attributes that only few slots have and that are looked at after each match.
+    special: bool,
 }
 
 /// The test of the access point that the slot ranks a job at least as high as the one it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RankTest {
-    /// Any job passes: a constant `Rank` is not below `CurrentRank`.
+    /// Any job passes: a `Rank` that is the same for all jobs is not below `CurrentRank`.
     Passed,
     /// The rank of the job decides.
     ByJob,
@@ -169,18 +175,25 @@ impl Slot {
         let charged = group.clone().or_else(|| user.clone());
         let preemptor = facts.string(*PREEMPTING_ACCOUNTING_GROUP).or_else(|| facts.string(*PREEMPTING_USER));
         let consumption = Consumption::of(&ad, settings);
-        let constant_rank = ad.constant(*RANK).filter(|_| consumption.is_none());
+        let user = preemptor.or(group).or(user);
+        let lasting_rank = || match ad.constant(*RANK) {
+            // `CurrentRank` of a slot in use may be replaced.
+            None if user.is_none() && ad.get(*RANK).is_some_and(|rank| is_of_constants(&rank)) => {
+                Some(facts.value(*RANK))
+            }
+            constant => constant,
+        };
+        let passed = consumption.is_none()
+            && lasting_rank().is_some_and(|rank| is_enough(Some(&rank), facts.number(*CURRENT_RANK)));
         Some(Self {
-            rank: match constant_rank {
-                Some(rank) if is_enough(Some(&rank), facts.number(*CURRENT_RANK)) => RankTest::Passed,
-                _ => RankTest::ByJob,
-            },
+            rank: if passed { RankTest::Passed } else { RankTest::ByJob },
+            special: consumption.is_some() || SPECIAL.iter().any(|name| ad.contains(***name)),
             state,
             suspended,
             weight: weight(facts, weighing.weighted),
             ghosts: facts.integer(*GHOST_MULTIPLIER).unwrap_or(1) as f64,
             partitionable: facts.truth(*PARTITIONABLE_SLOT) == Some(true),
-            user: preemptor.or(group).or(user),
+            user,
             charged,
             consumption,
             claimed_by: facts.string(*REMOTE_SCHEDD_NAME),
@@ -202,12 +215,13 @@ impl Slot {
     /// Returns whether a match hands out no claim, so that the access point does not use it: the slot is offline, or its
     /// `WantClaiming` is false.
     pub fn is_without_claim(&self, settings: &EvalOptions) -> bool {
-        self.is_offline(settings) || AdReader::of(&self.ad, settings).truth(*WANT_CLAIMING) == Some(false)
+        let refuses_claims = || AdReader::of(&self.ad, settings).truth(*WANT_CLAIMING) == Some(false);
+        self.special && (self.is_offline(settings) || refuses_claims())
     }
 
     /// Returns whether the access point accepts the slot for a job that is equal to the one it was matched for.
     pub fn suits_equal_job(&self, job: &ClassAd, settings: &EvalOptions) -> bool {
-        if self.ad.contains(*SAVED_REQUIREMENTS) {
+        if self.special && self.ad.contains(*SAVED_REQUIREMENTS) {
             return self.suits_other_job(job, job, settings);
         }
         self.rank_is_enough(job, settings)
@@ -257,9 +271,17 @@ impl Slot {
         }
     }
 
+    /// Returns whether a match with a job holds no concurrency limits, because neither has any.
+    pub fn is_unlimited_for(&self, job: &ClassAd) -> bool {
+        !self.special && !job.contains(*CONCURRENCY_LIMITS)
+    }
+
     /// Number of claims; `None` if the ad does not have it. Public ads have no claims; those of slots with a consumption policy
     /// have their number.
     pub fn claims(&self, settings: &EvalOptions) -> Option<usize> {
+        if !self.special {
+            return None;
+        }
         let facts = AdReader::of(&self.ad, settings);
         let separators = |byte: &u8| *byte == b',' || byte.is_ascii_whitespace();
         match facts.string(*CLAIM_ID_LIST) {
@@ -291,6 +313,17 @@ impl Slot {
 /// Returns whether the rank of a job is at least that of the job that runs; what is not a number is not compared.
 fn is_enough(rank: Option<&Value>, current: Option<f64>) -> bool {
     rank.and_then(Value::as_number).zip(current).is_none_or(|(rank, current)| rank >= current)
+}
+
+/// Returns whether an expression has the same value everywhere: it is made of constants and operators.
+fn is_of_constants(expr: &Expr) -> bool {
+    let is_constant = |node: &Node| {
+        matches!(
+            node,
+            Node::Literal(_) | Node::Paren(_) | Node::Unary(..) | Node::Binary(..) | Node::Conditional { .. }
+        )
+    };
+    expr.nodes().iter().all(is_constant)
 }
 
 /// Returns whether an ad counts as a slot ad: its `MyType` is `Machine` or `Slot`, or is not a constant string.

@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 
 use super::ClassMatcher;
 use crate::negotiate::candidate::{PreemptState, RankKey};
-use crate::negotiate::engine::class::SlotCounts;
+use crate::negotiate::engine::class::{Candidate, SlotCounts};
 use crate::negotiate::offer::{Limited, Offer, RankedOffer, Refusal, ScannedCandidates, SlotSearch, rejection};
 use crate::negotiate::outcome::{MAX_TIED, Tally};
 use crate::negotiate::slot_matcher::SlotMatcher;
@@ -97,9 +97,16 @@ impl ClassMatcher<'_> {
     }
 
     /// The offer of an unclaimed slot of a class, with its rank if that is kept.
-    fn unclaimed(&self, class: usize, (number, place): (u32, u32)) -> (Option<RankKey>, Offer) {
+    fn unclaimed(&self, class: usize, (number, place, row): Candidate) -> (Option<RankKey>, Offer) {
         let order = &self.classes[class].verdict.order;
-        (order.key_of_rank(order.rank_of(number)), self.offer(place, PreemptState::None))
+        let cost = self.rows.cost[row as usize];
+        let offer = Offer {
+            slot: self.compiled.order[place as usize],
+            preempt_state: PreemptState::None,
+            cost,
+            makes_room: false,
+        };
+        (order.key_of_rank(order.rank_of(number)), offer)
     }
 
     /// The offer of a slot of a class.

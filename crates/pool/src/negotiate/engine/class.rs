@@ -25,7 +25,7 @@ const CHECKS_PER_MARK: usize = 4;
 const ROWS_PER_MISS: usize = 16;
 
 /// A slot: its number in the order of the class, its place and its row.
-type Candidate = (u32, u32, u32);
+pub(super) type Candidate = (u32, u32, u32);
 
 /// The counts of free slots for a class.
 #[derive(Debug, Clone, Default)]
@@ -120,8 +120,8 @@ impl RequestClass {
         }
     }
 
-    /// The best unclaimed slot that is permitted: its number in the order, and its place.
-    pub(super) fn best(&mut self, rows: &mut RowState, table: &ClassTable, session: &Session) -> Option<(u32, u32)> {
+    /// The best unclaimed slot that is permitted.
+    pub(super) fn best(&mut self, rows: &mut RowState, table: &ClassTable, session: &Session) -> Option<Candidate> {
         if !rows.costs.iter().skip(self.lightest).any(|cost| session.permits_unclaimed(*cost)) {
             return None;
         }
@@ -151,8 +151,8 @@ impl RequestClass {
         rows.costs.iter().zip(idle).any(|(cost, free)| *free > 0 && session.permits_unclaimed(*cost))
     }
 
-    /// The number and place of the best candidate of a bucket.
-    fn top(&mut self, bucket: usize, rows: &mut RowState, table: &ClassTable) -> Option<(u32, u32)> {
+    /// The best candidate of a bucket.
+    fn top(&mut self, bucket: usize, rows: &mut RowState, table: &ClassTable) -> Option<Candidate> {
         let (order, waiting) = ((self.order, &*self.verdict.order), &mut self.buckets[bucket].waiting);
         loop {
             let mut top = waiting.peek_mut()?;
@@ -165,7 +165,7 @@ impl RequestClass {
                     }
                 }
             } else if self.reach.as_ref().is_none_or(|reach| reach.contains(row as usize)) {
-                return Some((number, place));
+                return Some((number, place, row));
             } else {
                 self.unreachable.push((bucket, (number, place, row)));
                 PeekMut::pop(top);
@@ -229,12 +229,14 @@ impl RequestClass {
     }
 
     /// Adds the next row of the order to its bucket, if it can be better than the best so far.
-    fn open(&mut self, best: Option<(u32, u32)>, rows: &mut RowState, table: &ClassTable) -> Option<usize> {
+    fn open(&mut self, best: Option<Candidate>, rows: &mut RowState, table: &ClassTable) -> Option<usize> {
         while let Some(at) = self.next_candidate(self.opened, rows) {
             let order = &self.verdict.order;
             let (row, number) = (order.rows[at], order.numbers[at]);
             self.opened = at;
-            if best.is_some_and(|best| best < (number, table.slots(row)[0])) {
+            // Its first slot is looked up only if the numbers do not decide.
+            let is_worse = |best: Candidate| best.0 < number || best.0 == number && best.1 < table.slots(row)[0];
+            if best.is_some_and(is_worse) {
                 return None;
             }
             self.opened += 1;
@@ -301,15 +303,16 @@ impl RequestClass {
         known.max(candidates + others)
     }
 
-    /// The unclaimed slots that match, are free and in reach: their numbers and places.
-    pub(super) fn all_left(&mut self, rows: &RowState, table: &ClassTable) -> Vec<(u32, u32)> {
+    /// The unclaimed slots that match, are free and in reach.
+    pub(super) fn all_left(&mut self, rows: &RowState, table: &ClassTable) -> Vec<Candidate> {
         let order = Arc::clone(&self.verdict.order);
         let (mut found, mut from) = (Vec::new(), 0);
         while let Some(at) = self.next_candidate(from, rows) {
             from = at + 1;
             let row = order.rows[at];
             if self.accepts(row as usize) {
-                found.extend(order.slots_of(row, table).filter(|(_, place)| rows.is_free(*place)));
+                let free = order.slots_of(row, table).filter(|(_, place)| rows.is_free(*place));
+                found.extend(free.map(|(number, place)| (number, place, row)));
             }
         }
         found

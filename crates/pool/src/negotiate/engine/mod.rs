@@ -391,7 +391,7 @@ impl SlotMatcher for ClassMatcher<'_> {
     fn take(&mut self, offer: &Offer, request: &Request, room: Option<&MadeRoom>) -> Option<Vec<u8>> {
         let held = match self.route(request.autocluster) {
             Some(Route::RequestClass(_, Some(text))) => Some(text.clone()),
-            _ => self.offers.limits_in(self.offers.ad_with(offer, room), request),
+            _ => self.offers.limits_of(offer, request, room),
         };
         let draws = self.offers.slot(offer.slot).consumption.is_some();
         let again = self.offers.take_under(offer, request, held.as_deref(), room);

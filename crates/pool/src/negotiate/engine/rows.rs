@@ -29,7 +29,7 @@ pub(super) struct RowState {
     /// For each row the number of its slots at the beginning that are taken, as far as known.
     next: Vec<u32>,
     /// By place, whether a slot is taken.
-    taken: Vec<bool>,
+    taken: Mask,
     /// The rows of the slots that were taken, in order.
     pub(super) log: Vec<u32>,
     /// Rows of slots in use.
@@ -64,7 +64,7 @@ impl RowState {
             cost_of,
             costs,
             next: vec![0; table.len()],
-            taken: vec![false; table.row_of.len()],
+            taken: Mask::none(table.row_of.len()),
             log: Vec::new(),
             in_use: Mask::of(table.len(), uses),
             claimants: each().flatten().filter(|slot| slot.partitionable).filter_map(claimant).collect(),
@@ -81,7 +81,8 @@ impl RowState {
 
     /// Marks a slot as taken.
     pub(super) fn take(&mut self, place: u32, row: u32) {
-        if !std::mem::replace(&mut self.taken[place as usize], true) {
+        if self.is_free(place) {
+            self.taken.set(place as usize, true);
             let row = row as usize;
             self.free[row] -= 1;
             self.left -= 1;
@@ -97,7 +98,7 @@ impl RowState {
 
     /// Returns whether a slot is not taken.
     pub(super) fn is_free(&self, place: u32) -> bool {
-        !self.taken[place as usize]
+        !self.taken.contains(place as usize)
     }
 
     /// The first slot of a row in an order that is not taken, with its number.
@@ -110,7 +111,7 @@ impl RowState {
         let own = &mut self.orders[number].next;
         let next = if own.is_empty() { &mut self.next[row as usize] } else { &mut own[row as usize] };
         while let Some((number, place)) = order.slot(row, *next as usize, table) {
-            if !self.taken[place as usize] {
+            if !self.taken.contains(place as usize) {
                 return Some((number, place));
             }
             *next += 1;
