@@ -45,6 +45,55 @@ struct CostBucket {
     waiting: BinaryHeap<Reverse<Candidate>>,
 }
 
+/// The positions up to which an order of slots was searched. Candidates only become fewer, and the first free slot of a row moves
+/// back only, so nothing is searched twice, unless it was not permitted.
+#[derive(Debug, Default)]
+struct Frontier {
+    /// Candidates of the costs that are not `behind` do not come before this position.
+    from: usize,
+    /// Costs that were not permitted, by number, each with the position of the first candidate that it may have.
+    behind: Vec<(u32, usize)>,
+    /// The first position of a candidate that was out of reach.
+    unreachable: Option<usize>,
+}
+
+impl Frontier {
+    /// The position from which candidates of permitted costs have to be searched.
+    fn start(&self, permits: impl Fn(u32) -> bool) -> usize {
+        let behind = self.behind.iter().filter(|(cost, _)| permits(*cost));
+        behind.map(|(_, at)| *at).fold(self.from, usize::min)
+    }
+
+    /// Notes a candidate whose cost is not permitted.
+    fn leave(&mut self, cost: u32, at: usize) {
+        if !self.behind.iter().any(|(known, _)| *known == cost) {
+            self.behind.push((cost, at));
+        }
+    }
+
+    /// Notes that candidates of permitted costs do not come before a position.
+    fn advance(&mut self, at: usize, permits: impl Fn(u32) -> bool) {
+        if at >= self.from {
+            self.behind.retain(|(cost, _)| !permits(*cost));
+            self.from = at;
+        } else {
+            for (cost, from) in &mut self.behind {
+                if permits(*cost) {
+                    *from = at.max(*from);
+                }
+            }
+        }
+    }
+
+    /// Begins a search in which others are in reach.
+    fn change_reach(&mut self) {
+        if let Some(first) = self.unreachable.take() {
+            self.from = first.min(self.from);
+            self.behind.iter_mut().for_each(|(_, from)| *from = first.min(*from));
+        }
+    }
+}
+
 /// A class of requests.
 #[derive(Debug)]
 pub(super) struct RequestClass {
@@ -61,6 +110,8 @@ pub(super) struct RequestClass {
     max_misses: usize,
     /// Number of entries of the order that were searched.
     opened: usize,
+    /// The state of its search in an order of slots.
+    frontier: Frontier,
     /// The candidates found so far; those of slots that were taken since are removed lazily.
     buckets: Vec<CostBucket>,
     /// Candidates out of reach of the current submitter.
@@ -91,6 +142,7 @@ impl RequestClass {
             looked_at: None,
             misses: 0,
             opened: 0,
+            frontier: Frontier::default(),
             buckets: Vec::new(),
             unreachable: Vec::new(),
             reach: None,
@@ -114,6 +166,7 @@ impl RequestClass {
             for (bucket, candidate) in self.unreachable.drain(..) {
                 self.buckets[bucket].waiting.push(Reverse(candidate));
             }
+            self.frontier.change_reach();
             self.counts = None;
             self.lightest = 0;
             self.reach = reach;
@@ -124,6 +177,10 @@ impl RequestClass {
     pub(super) fn best(&mut self, rows: &mut RowState, table: &ClassTable, session: &Session) -> Option<Candidate> {
         if !rows.costs.iter().skip(self.lightest).any(|cost| session.permits_unclaimed(*cost)) {
             return None;
+        }
+        if let Some(positions) = self.verdict.order.positions() {
+            rows.follow(self.order, positions, table);
+            return self.best_by_slot(rows, session);
         }
         let mut best = None;
         for bucket in 0..self.buckets.len() {
@@ -145,6 +202,47 @@ impl RequestClass {
         best
     }
 
+    /// As [`RequestClass::best`], in an order of slots.
+    fn best_by_slot(&mut self, rows: &RowState, session: &Session) -> Option<Candidate> {
+        if let Ok(best) = self.search(MAX_HEAVY_CANDIDATES, rows, session) {
+            return best;
+        }
+        if self.has_permitted(rows, session) { self.search(usize::MAX, rows, session).ok()? } else { None }
+    }
+
+    /// Searches an order of slots.
+    ///
+    /// # Errors
+    /// So many candidates come first that are over the limit.
+    fn search(&mut self, max_heavy: usize, rows: &RowState, session: &Session) -> Result<Option<Candidate>, ()> {
+        let Some(positions) = self.verdict.order.positions() else { return Ok(None) };
+        let (both, frontier) = (&self.verdict.both, &mut self.frontier);
+        let permits = |cost: u32| session.permits_unclaimed(rows.costs[cost as usize]);
+        let mut heavy = 0;
+        for at in rows.orders[self.order].firsts_from(frontier.start(permits)) {
+            let row = positions.rows[at] as usize;
+            if !both.contains(row) || rows.in_use.contains(row) {
+                continue;
+            }
+            if self.reach.as_ref().is_some_and(|reach| !reach.contains(row)) {
+                frontier.unreachable = Some(frontier.unreachable.map_or(at, |first| first.min(at)));
+                continue;
+            }
+            let cost = rows.cost_of[row];
+            if permits(cost) {
+                frontier.advance(at, permits);
+                return Ok(Some((at as u32, positions.sorted[at], row as u32)));
+            }
+            frontier.leave(cost, at);
+            heavy += 1;
+            if heavy == max_heavy {
+                return Err(());
+            }
+        }
+        frontier.advance(positions.sorted.len(), permits);
+        Ok(None)
+    }
+
     /// Returns whether any suitable slot is permitted.
     fn has_permitted(&mut self, rows: &RowState, session: &Session) -> bool {
         let idle = &self.counts(rows).idle;
@@ -153,7 +251,7 @@ impl RequestClass {
 
     /// The best candidate of a bucket.
     fn top(&mut self, bucket: usize, rows: &mut RowState, table: &ClassTable) -> Option<Candidate> {
-        let (order, waiting) = ((self.order, &*self.verdict.order), &mut self.buckets[bucket].waiting);
+        let (order, waiting) = (&*self.verdict.order, &mut self.buckets[bucket].waiting);
         loop {
             let mut top = waiting.peek_mut()?;
             let Reverse((number, place, row)) = *top;
@@ -240,7 +338,7 @@ impl RequestClass {
                 return None;
             }
             self.opened += 1;
-            let Some((number, place)) = rows.first_free(row, (self.order, order), table) else {
+            let Some((number, place)) = rows.first_free(row, order, table) else {
                 rows.orders[self.order].open.set(at, false);
                 continue;
             };
@@ -304,24 +402,19 @@ impl RequestClass {
     }
 
     /// The unclaimed slots that match, are free and in reach.
-    pub(super) fn all_left(&mut self, rows: &RowState, table: &ClassTable) -> Vec<Candidate> {
-        let order = Arc::clone(&self.verdict.order);
-        let (mut found, mut from) = (Vec::new(), 0);
-        while let Some(at) = self.next_candidate(from, rows) {
-            from = at + 1;
-            let row = order.rows[at];
-            if self.accepts(row as usize) {
-                let free = order.slots_of(row, table).filter(|(_, place)| rows.is_free(*place));
-                found.extend(free.map(|(number, place)| (number, place, row)));
-            }
-        }
-        found
+    pub(super) fn all_left(&self, rows: &RowState, table: &ClassTable) -> Vec<Candidate> {
+        let is_candidate = |row: &usize| rows.free[*row] > 0 && !rows.in_use.contains(*row) && self.accepts(*row);
+        let left = self.verdict.both.rows().filter(is_candidate).flat_map(|row| {
+            let row = row as u32;
+            self.verdict.order.slots_of(row, table).map(move |(number, place)| (number, place, row))
+        });
+        left.filter(|(_, place, _)| rows.is_free(*place)).collect()
     }
 
     /// Number of unclaimed slots of a rank that match, and of those that are in reach and permitted.
     fn count_tied(&self, tied: &TiedSlots, rows: &RowState, table: &ClassTable, session: &Session) -> (usize, usize) {
         let (mut all, mut permitted) = (0, 0);
-        for (row, place) in self.verdict.order.entries(tied.entries.clone(), table) {
+        for (row, place) in self.verdict.order.entries(tied.entries.clone()) {
             let row = row as usize;
             if self.verdict.both.contains(row) && !rows.in_use.contains(row) {
                 let free = place.map_or(rows.free[row] as usize, |place| usize::from(rows.is_free(place)));

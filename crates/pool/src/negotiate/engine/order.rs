@@ -39,11 +39,13 @@ impl Hash for SlotOrder {
 
 /// The positions of slots.
 #[derive(Debug, PartialEq)]
-struct SlotPositions {
+pub(super) struct SlotPositions {
     /// The places of all slots, best first.
-    sorted: Vec<u32>,
+    pub(super) sorted: Vec<u32>,
+    /// Their rows.
+    pub(super) rows: Vec<u32>,
     /// The positions of the slots of each row, ascending.
-    of_rows: Vec<u32>,
+    pub(super) of_rows: Vec<u32>,
 }
 
 /// Slots of one rank.
@@ -97,9 +99,11 @@ impl SlotOrder {
 
     fn sort_within_rows(&mut self, sorted: Vec<u32>, table: &ClassTable) {
         let mut of_rows = vec![0; sorted.len()];
+        let mut rows = Vec::with_capacity(sorted.len());
         let mut next: Vec<u32> = (0..table.len()).map(|row| table.range(row as u32).start as u32).collect();
         for (position, place) in sorted.iter().enumerate() {
             let row = table.row_of[*place as usize];
+            rows.push(row);
             let next = &mut next[row as usize];
             if *next == table.range(row).start as u32 {
                 self.rows.push(row);
@@ -108,12 +112,12 @@ impl SlotOrder {
             of_rows[*next as usize] = position as u32;
             *next += 1;
         }
-        self.slots = Some(SlotPositions { sorted, of_rows });
+        self.slots = Some(SlotPositions { sorted, rows, of_rows });
     }
 
-    /// Returns whether slots of a row can differ in rank.
-    pub(super) fn is_by_slot(&self) -> bool {
-        self.slots.is_some()
+    /// The positions of slots, if slots of a row can differ in rank.
+    pub(super) fn positions(&self) -> Option<&SlotPositions> {
+        self.slots.as_ref()
     }
 
     /// The number and the place of one of the slots of a row, 0 the best.
@@ -133,18 +137,14 @@ impl SlotOrder {
     }
 
     /// The rows of some entries, and the place of the slot if the entry is a slot.
-    pub(super) fn entries<'o>(
-        &'o self,
-        entries: Range<u32>,
-        table: &'o ClassTable,
-    ) -> impl Iterator<Item = (u32, Option<u32>)> + 'o {
+    pub(super) fn entries(&self, entries: Range<u32>) -> impl Iterator<Item = (u32, Option<u32>)> + '_ {
         let entries = entries.start as usize..entries.end as usize;
-        let (rows, places) = match &self.slots {
-            Some(slots) => (&[][..], &slots.sorted[entries]),
-            None => (&self.rows[entries], &[][..]),
+        let (rows, slots) = match &self.slots {
+            Some(slots) => (&[][..], (&slots.rows[entries.clone()], &slots.sorted[entries])),
+            None => (&self.rows[entries], (&[][..], &[][..])),
         };
-        let of_places = places.iter().map(|place| (table.row_of[*place as usize], Some(*place)));
-        rows.iter().map(|row| (*row, None)).chain(of_places)
+        let of_slots = slots.0.iter().zip(slots.1).map(|(row, place)| (*row, Some(*place)));
+        rows.iter().map(|row| (*row, None)).chain(of_slots)
     }
 
     /// The ordinal of the rank of a slot with this number, if ranks are compared with others.
@@ -170,12 +170,12 @@ impl SlotOrder {
             }
         };
         let slots_of = |(row, place): (u32, Option<u32>)| if place.is_some() { 1 } else { table.slots(row).len() };
-        Some(TiedSlots { slots: self.entries(entries.clone(), table).map(slots_of).sum(), entries })
+        Some(TiedSlots { slots: self.entries(entries.clone()).map(slots_of).sum(), entries })
     }
 
     /// Approximate memory use, bytes.
     pub(super) fn bytes(&self) -> usize {
-        let positions = self.slots.iter().flat_map(|slots| [&slots.sorted, &slots.of_rows]);
+        let positions = self.slots.iter().flat_map(|slots| [&slots.sorted, &slots.rows, &slots.of_rows]);
         let numbers = [&self.rows, &self.numbers, &self.place_of].into_iter().chain(positions);
         numbers.map(|numbers| size_of_val(numbers.as_slice())).sum::<usize>()
             + size_of_val(self.keys.as_slice())

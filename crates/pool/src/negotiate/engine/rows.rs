@@ -2,7 +2,7 @@
 
 use hashbrown::HashSet;
 
-use crate::negotiate::engine::order::SlotOrder;
+use crate::negotiate::engine::order::{SlotOrder, SlotPositions};
 use crate::negotiate::engine::table::ClassTable;
 use crate::pool::Slot;
 use crate::pool::address::Protocols;
@@ -74,8 +74,14 @@ impl RowState {
 
     /// Adds an order; returns its number.
     pub(super) fn add_order(&mut self, order: &SlotOrder) -> usize {
-        let next = if order.is_by_slot() { vec![0; self.next.len()] } else { Vec::new() };
-        self.orders.push(OrderState { open: Mask::all(order.rows.len()), next });
+        self.orders.push(match order.positions() {
+            Some(positions) => {
+                let mut firsts = Mask::none(positions.sorted.len());
+                order.numbers.iter().for_each(|number| firsts.set(*number as usize, true));
+                OrderState { open: Mask::default(), firsts, next: vec![0; self.next.len()], followed: 0 }
+            }
+            None => OrderState { open: Mask::all(order.rows.len()), ..OrderState::default() },
+        });
         self.orders.len() - 1
     }
 
@@ -101,15 +107,9 @@ impl RowState {
         !self.taken.contains(place as usize)
     }
 
-    /// The first slot of a row in an order that is not taken, with its number.
-    pub(super) fn first_free(
-        &mut self,
-        row: u32,
-        (number, order): (usize, &SlotOrder),
-        table: &ClassTable,
-    ) -> Option<(u32, u32)> {
-        let own = &mut self.orders[number].next;
-        let next = if own.is_empty() { &mut self.next[row as usize] } else { &mut own[row as usize] };
+    /// The first slot of a row that is not taken, with its number, in an order of rows.
+    pub(super) fn first_free(&mut self, row: u32, order: &SlotOrder, table: &ClassTable) -> Option<(u32, u32)> {
+        let next = &mut self.next[row as usize];
         while let Some((number, place)) = order.slot(row, *next as usize, table) {
             if !self.taken.contains(place as usize) {
                 return Some((number, place));
@@ -118,15 +118,59 @@ impl RowState {
         }
         None
     }
+
+    /// Replaces the first slots of rows, in an order of slots, that were taken since this was done last.
+    pub(super) fn follow(&mut self, number: usize, positions: &SlotPositions, table: &ClassTable) {
+        let (taken, log) = (&self.taken, &self.log);
+        let OrderState { firsts, next, followed, .. } = &mut self.orders[number];
+        for row in &log[*followed..] {
+            let of_row = &positions.of_rows[table.range(*row)];
+            let next = &mut next[*row as usize];
+            while let Some(position) = of_row.get(*next as usize) {
+                let is_free = !taken.contains(positions.sorted[*position as usize] as usize);
+                firsts.set(*position as usize, is_free);
+                if is_free {
+                    break;
+                }
+                *next += 1;
+            }
+        }
+        *followed = log.len();
+    }
 }
 
 /// The state of the rows in one order.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct OrderState {
-    /// The entries that may still be free; taken ones are removed lazily.
+    /// In an order of rows the entries that may still be free; taken ones are removed lazily.
     pub(super) open: Mask,
-    /// As `next` of all rows, in this order; empty if the slots of rows are in the order of their places.
+    /// In an order of slots the positions of those that are the first free ones of their rows.
+    firsts: Mask,
+    /// As `next` of all rows, in an order of slots.
     next: Vec<u32>,
+    /// Number of taken slots that `firsts` is without.
+    followed: usize,
+}
+
+impl OrderState {
+    /// The positions of the first free slots of rows from some position on, ascending.
+    pub(super) fn firsts_from(&self, position: usize) -> impl Iterator<Item = usize> + '_ {
+        let words = self.firsts.len().div_ceil(64);
+        let mut at = position / 64;
+        let mut left = if at < words { self.firsts.word(at) & u64::MAX << (position % 64) } else { 0 };
+        std::iter::from_fn(move || {
+            while left == 0 {
+                at += 1;
+                if at >= words {
+                    return None;
+                }
+                left = self.firsts.word(at);
+            }
+            let bit = left.trailing_zeros() as usize;
+            left &= left - 1;
+            Some(at * 64 + bit)
+        })
+    }
 }
 
 /// Numbers of free slots, 64 rows to a word of each bit.
