@@ -383,17 +383,20 @@ impl Pairs<'_> {
         // Those of a template count as well.
         let written = self.config.definitions().filter(|one| one.place.is_some() || one.template.is_some());
         let (mut types, mut resources) = (Vec::new(), BTreeSet::new());
+        let mut all: i64 = 0;
         for one in written {
             let upper = shown(bare(one.name)).to_ascii_uppercase();
             if let Some(number) = upper.strip_prefix("NUM_SLOTS_TYPE_").and_then(|rest| rest.parse::<i64>().ok())
-                && self.integer(&upper).is_some_and(|count| count > 0)
+                && let Some(count) = self.integer(&upper).filter(|count| *count > 0)
             {
+                all = all.saturating_add(count);
                 types.push((number, upper));
             } else if let Some(name) = upper.strip_prefix("MACHINE_RESOURCE_INVENTORY_") {
                 resources.insert(name.to_owned());
             }
         }
-        if let Some((_, name)) = types.first() {
+        // The same number does no harm.
+        if let Some((_, name)) = types.first().filter(|_| self.integer("NUM_SLOTS") != Some(all)) {
             let message = format!("`NUM_SLOTS` has no effect: `{name}` is set");
             self.conflict("NUM_SLOTS", message, "remove `NUM_SLOTS`: the types of slots have numbers of their own");
         }
