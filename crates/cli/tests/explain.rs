@@ -525,10 +525,10 @@ fn a_limit_of_what_is_counted_is_moved_as_far_as_enough_ads_want() {
     let least = "GPUsMinCapability = 9.0; RequireGPUs = Capability >= GPUsMinCapability";
     assert_eq!(all(&format!("RequestGPUs = 1; {least}"))[0], format!("gpus_minimum_capability = 8.6{tail}"));
     assert_eq!(all(&format!("RequestGPUs = 2; {least}"))[0], format!("gpus_minimum_capability = 7.5{tail}"));
-    // An attribute is changed before a part of one.
+    // To do without is the last that the owner of a job wants.
     let written = |limit: &str| all(&format!("RequestGPUs = 1; RequireGPUs = Free > 5 && {limit}"))[..2].to_vec();
     let changes = |from: &str, to: &str| {
-        ["request_gpus = 0".to_owned(), format!("in require_gpus, replace `{from}` with `{to}`")]
+        [format!("in require_gpus, replace `{from}` with `{to}`"), "request_gpus = 0".to_owned()]
             .map(|change| change + tail)
     };
     assert_eq!(written("Free > 25"), changes("Free > 25", "Free > 19"));
@@ -916,9 +916,11 @@ fn suggestions_are_ordered_by_edits_and_then_by_slots() {
         found.suggestions.iter().filter(|one| one.changes[0].of == Changed::Job).map(one).collect::<Vec<_>>()
     };
     let (two, three) = (("2000".to_owned(), 2), ("3000".to_owned(), 1));
-    // A request that is a number is lowered in steps, the smallest first; in place of another value no step is small.
+    // A request that is an amount, also one with its unit in a string, is lowered in steps, the smallest first; in place of another
+    // value no step is small.
     assert_eq!(values("4000"), [three.clone(), two.clone()]);
-    assert_eq!(values("\"4 GB\""), [two.clone(), three.clone()]);
+    assert_eq!(values("\"4 GB\""), [three.clone(), two.clone()]);
+    assert_eq!(values("\"much\""), [two.clone(), three.clone()]);
     assert_eq!(values("Undefined1 * 2"), [two, three]);
     let plain = |at| ad(&format!("[Name = \"p{at}\"; HasSingularity = false; Requirements = true]"));
     let short = ad("[Name = \"q\"; HasSingularity = true; Requirements = TARGET.IsShort is true]");
