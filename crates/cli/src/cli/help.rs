@@ -5,11 +5,10 @@ use std::io::{IsTerminal, Write};
 
 use clap::{Command, ValueEnum};
 
-use crate::cli::output::messages_are_json;
-use crate::cli::{ColorChoice, Failure, columns, complain, line_output, print};
+use crate::cli::output::{line_output, messages_are_json, print, text_output};
+use crate::cli::{ColorChoice, Failure, complain};
 use crate::report::Color;
 use crate::report::escape::own;
-use crate::report::fold::Folded;
 
 /// The subcommands by what they are for. Those that are in no group are listed last.
 const GROUPS: [(&str, &[&str]); 7] = [
@@ -148,7 +147,7 @@ fn listed(command: &Command) -> String {
 pub(super) fn misused(error: &clap::Error) -> Failure {
     if !error.use_stderr() {
         let text = rendered(error, std::io::stdout().is_terminal());
-        return match print(line_output(), |out| out.write_all(folded(&text).as_bytes())) {
+        return match print_help(&text) {
             Ok(()) => std::process::exit(error.exit_code()),
             Err(failure) => failure,
         };
@@ -169,16 +168,12 @@ pub(super) fn misused(error: &clap::Error) -> Failure {
     if tips.is_empty() { failure } else { failure.help(&tips.join("; ")) }
 }
 
-/// A help that fits the terminal, but for its examples.
-fn folded(text: &str) -> String {
-    let mut folded = Vec::new();
-    for line in text.split_inclusive('\n') {
-        let width = columns().filter(|_| !is_example(line));
-        let mut out = Folded::new(&mut folded, width);
-        // Memory can always be written.
-        let _ = out.write_all(line.as_bytes()).and_then(|()| out.flush());
-    }
-    String::from_utf8_lossy(&folded).into_owned()
+/// Prints a help, folded to the width of the terminal but for its examples.
+fn print_help(text: &str) -> Result<(), Failure> {
+    text.split_inclusive('\n').try_for_each(|line| {
+        let out = if is_example(line) { line_output() } else { text_output() };
+        print(out, |out| out.write_all(line.as_bytes()))
+    })
 }
 
 /// What a value had to be, in place of the texts of the library of numbers.

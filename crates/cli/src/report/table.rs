@@ -102,7 +102,7 @@ const BELOW: &str = "    ";
 
 /// The columns that are drawn.
 #[derive(Debug, Default)]
-struct Layout {
+struct TableLayout {
     /// The columns beside one another.
     drawn: Vec<Drawn>,
     /// The column whose texts are below the rows.
@@ -156,7 +156,7 @@ impl Table {
         self.draw_end(out, &layout)
     }
 
-    fn draw_headings(&self, out: &mut impl Write, layout: &Layout, color: Color) -> io::Result<()> {
+    fn draw_headings(&self, out: &mut impl Write, layout: &TableLayout, color: Color) -> io::Result<()> {
         let drawn = &layout.drawn;
         let headings: Vec<Vec<&str>> =
             drawn.iter().map(|&(at, width)| wrapped(&self.columns[at].heading, width)).collect();
@@ -174,7 +174,7 @@ impl Table {
     }
 
     /// Names the columns that are left out.
-    fn draw_end(&self, out: &mut impl Write, layout: &Layout) -> io::Result<()> {
+    fn draw_end(&self, out: &mut impl Write, layout: &TableLayout) -> io::Result<()> {
         let is_drawn = |at: usize| layout.drawn.iter().chain(&layout.below).any(|(drawn, _)| *drawn == at);
         let hidden: Vec<&str> =
             (0..self.columns.len()).filter(|at| !is_drawn(*at)).map(|at| self.columns[at].heading.as_str()).collect();
@@ -231,7 +231,7 @@ impl Table {
         self.draw_rows(out, &layout)
     }
 
-    fn draw_rows(&self, out: &mut impl Write, Layout { drawn, below }: &Layout) -> io::Result<()> {
+    fn draw_rows(&self, out: &mut impl Write, TableLayout { drawn, below }: &TableLayout) -> io::Result<()> {
         for row in &self.rows {
             let cell = |&(at, width): &Drawn| row.get(at).map_or_else(Vec::new, |cell| wrapped(cell, width));
             for line in self.lines(drawn, &drawn.iter().map(cell).collect::<Vec<_>>()) {
@@ -283,9 +283,9 @@ impl Table {
     }
 
     /// The columns that fit a width, if there is one, as far as possible.
-    fn layout(&self, most: Option<usize>) -> Layout {
+    fn layout(&self, most: Option<usize>) -> TableLayout {
         let mut drawn = self.widths();
-        let Some(most) = most else { return Layout { drawn, below: None } };
+        let Some(most) = most else { return TableLayout { drawn, below: None } };
         let is_text = |at: usize| {
             !self.columns[at].right
                 && self.rows.iter().any(|row| row.get(at).is_some_and(|cell| cell.trim().contains(' ')))
@@ -298,7 +298,7 @@ impl Table {
                 None => 0,
             };
             if let Some(fitted) = self.narrowed(&drawn, most, |at| is_text(at).then(|| readable(at))) {
-                return Layout { drawn: fitted, below: None };
+                return TableLayout { drawn: fitted, below: None };
             }
             if let Some(place) = last {
                 drawn.remove(place);
@@ -307,7 +307,7 @@ impl Table {
             let below = drawn.pop_if(|(at, _)| *at > 0 && is_text(*at));
             let below = below.map(|(at, _)| (at, most.saturating_sub(BELOW.len())));
             let drawn = self.narrowed(&drawn, most, |at| is_text(at).then_some(0)).unwrap_or(drawn);
-            return Layout { drawn, below };
+            return TableLayout { drawn, below };
         }
     }
 

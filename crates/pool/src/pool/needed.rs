@@ -34,7 +34,7 @@ mod tests {
     use classmate::internal::ad::ClassAd;
 
     /// Texts in the sources that look like attributes and are none of slots.
-    const OTHERS: [&str; 48] = [
+    const OTHERS: [&str; 49] = [
         // States, kinds and activities.
         "Busy",
         "Claimed",
@@ -55,6 +55,7 @@ mod tests {
         "CollectorPlace",
         "DeferralPrepTime",
         "DeferralTime",
+        "DeferralWindow",
         "HoldReason",
         "JobStatus",
         "JobUniverse",

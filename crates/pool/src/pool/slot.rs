@@ -96,6 +96,7 @@ static SPECIAL: [&LazyLock<Name>; 7] =
 
 /// A slot.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub struct Slot {
     /// The ad, with the requirements and weight that matchmaking uses.
     pub ad: ClassAd,

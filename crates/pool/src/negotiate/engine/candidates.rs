@@ -68,7 +68,7 @@ impl ClassMatcher<'_> {
         };
         let mut largest = self.largest_tie;
         if !search.only_preferring() {
-            largest = state.largest_tie(&self.rows, &self.compiled.table, search.session, largest);
+            largest = state.largest_tie(&self.rows, search.session, largest);
         }
         largest = self.largest_tie_in_use(&found, largest);
         if !self.odd.is_empty() {

@@ -356,13 +356,7 @@ impl RequestClass {
     }
 
     /// The largest number of candidates of one rank, if it is more than is known; counted up to `MAX_TIED`.
-    pub(super) fn largest_tie(
-        &mut self,
-        rows: &RowState,
-        table: &ClassTable,
-        session: &Session,
-        known: usize,
-    ) -> usize {
+    pub(super) fn largest_tie(&mut self, rows: &RowState, session: &Session, known: usize) -> usize {
         if self.max_tie <= known || known >= MAX_TIED {
             return known;
         }
@@ -379,7 +373,7 @@ impl RequestClass {
                 bound = bound.max(tied.slots);
                 break;
             }
-            let (all, permitted) = self.count_tied(tied, rows, table, session);
+            let (all, permitted) = self.count_tied(tied, rows, session);
             (bound, largest) = (bound.max(all), largest.max(permitted));
         }
         self.max_tie = bound;
@@ -397,7 +391,7 @@ impl RequestClass {
     ) -> usize {
         let tied = self.verdict.order.tied_with(key, table);
         let tied = tied.filter(|tied| tied.slots.min(self.max_tie) + others > known);
-        let candidates = tied.map_or(0, |tied| self.count_tied(&tied, rows, table, session).1);
+        let candidates = tied.map_or(0, |tied| self.count_tied(&tied, rows, session).1);
         known.max(candidates + others)
     }
 
@@ -412,7 +406,7 @@ impl RequestClass {
     }
 
     /// Number of unclaimed slots of a rank that match, and of those that are in reach and permitted.
-    fn count_tied(&self, tied: &TiedSlots, rows: &RowState, table: &ClassTable, session: &Session) -> (usize, usize) {
+    fn count_tied(&self, tied: &TiedSlots, rows: &RowState, session: &Session) -> (usize, usize) {
         let (mut all, mut permitted) = (0, 0);
         for (row, place) in self.verdict.order.entries(tied.entries.clone()) {
             let row = row as usize;
