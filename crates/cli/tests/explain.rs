@@ -917,11 +917,11 @@ fn suggestions_are_ordered_by_edits_and_then_by_slots() {
     };
     let (two, three) = (("2000".to_owned(), 2), ("3000".to_owned(), 1));
     // A request that is an amount, also one with its unit in a string, is lowered in steps, the smallest first; in place of another
-    // value no step is small.
+    // value the amount that most slots have is written.
     assert_eq!(values("4000"), [three.clone(), two.clone()]);
-    assert_eq!(values("\"4 GB\""), [three.clone(), two.clone()]);
-    assert_eq!(values("\"much\""), [two.clone(), three.clone()]);
-    assert_eq!(values("Undefined1 * 2"), [two, three]);
+    assert_eq!(values("\"4 GB\""), [three, two]);
+    assert_eq!(values("\"much\""), [("1000".to_owned(), 3)]);
+    assert_eq!(values("Undefined1 * 2"), [("1000".to_owned(), 3)]);
     let plain = |at| ad(&format!("[Name = \"p{at}\"; HasSingularity = false; Requirements = true]"));
     let short = ad("[Name = \"q\"; HasSingularity = true; Requirements = TARGET.IsShort is true]");
     let slots = (0..4).map(plain).chain([short]).collect();
