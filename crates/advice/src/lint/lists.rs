@@ -1,5 +1,5 @@
 //! Lists in a configuration whose items name other variables: attributes of daemons' ads, daemons, cron jobs, types of
-//! slots, significant attributes.
+//! slots, significant attributes. One file of more than 600 lines: all checks share the definitions that lists name.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,6 +1,7 @@
 //! Variables that have no effect because of another one, or without it.
 //!
-//! In: a configuration. Out: warnings of the rule `conflicting-knobs`, each with the variable that it is about.
+//! In: a configuration. Out: warnings of the rule `conflicting-knobs`, each with the variable that it is about. One file of more
+//! than 600 lines: it is a list of pairs, each with its check, that read the same values.
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,7 @@
 //! Values of submit commands that `condor_submit` reads in an unexpected way.
 //!
-//! In: a command and its value. Out: a message and a help, for findings of the rule `odd-command`.
+//! In: a command and its value. Out: a message and a help, for findings of the rule `odd-command`. One file of more than 600
+//! lines: it is a list of commands, each with its check.
 
 use super::commands::is_listed;
 use super::rules::truth_of;

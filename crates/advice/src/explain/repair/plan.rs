@@ -1,6 +1,7 @@
 //! Changes of the job that a condition that fails calls for, for each slot for which it fails.
 //!
-//! In: a condition, and slots of one block. Out: edits, one for each value that is wanted.
+//! In: a condition, and slots of one block. Out: edits, one for each value that is wanted. One file of more than 600 lines: each
+//! kind of condition adds its edits to the same map.
 
 use std::iter;
 

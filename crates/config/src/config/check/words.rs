@@ -1,4 +1,5 @@
-//! Values in a form of their own: networks, periods and modes of cron jobs, patterns, and words.
+//! Values in a form of their own: networks, periods and modes of cron jobs, patterns, and words. One file of more than 600 lines:
+//! it is a table of variables and the checks of their forms.
 
 use super::choices;
 use super::types::Problem;

@@ -494,3 +494,29 @@ impl RequestClass {
         counts
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_goes_on_where_no_candidate_can_come_before() {
+        let mut frontier = Frontier::default();
+        let (all, only_light) = (|_: u32| true, |cost: u32| cost == 0);
+        // A heavy candidate at 3 is not permitted; the light one at 5 is found.
+        frontier.leave(1, 3);
+        frontier.leave(1, 4);
+        frontier.advance(5, only_light);
+        assert_eq!([frontier.start(only_light), frontier.start(all)], [5, 3]);
+        // Heavy ones are permitted now, and the one at 4 is found: it is only behind for those.
+        frontier.advance(4, all);
+        assert_eq!([frontier.start(only_light), frontier.start(all)], [5, 4]);
+        frontier.advance(6, all);
+        assert_eq!([frontier.start(only_light), frontier.start(all)], [6, 6]);
+        // What was out of reach is searched again when others are in reach.
+        frontier.unreachable = Some(2);
+        frontier.change_reach();
+        assert_eq!([frontier.start(only_light), frontier.start(all)], [2, 2]);
+        assert!(frontier.unreachable.is_none());
+    }
+}
