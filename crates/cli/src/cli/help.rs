@@ -84,11 +84,14 @@ fn is_example(line: &str) -> bool {
 
 /// A text in a width: a line of a legend goes on under its second column, and examples stay whole.
 fn laid_out(text: &str, width: usize) -> String {
-    // A line that begins further in belongs to the one before it.
+    let has_columns = |line: &str| line.starts_with("  ") && line.trim_start().contains("  ");
+    // A line that begins further in belongs to the text before it, if there is one.
     let mut lines: Vec<String> = Vec::new();
     for line in text.lines() {
         match lines.last_mut() {
-            Some(last) if line.starts_with("     ") => *last = format!("{last} {}", line.trim_start()),
+            Some(last) if line.starts_with("     ") && has_columns(last) => {
+                *last = format!("{last} {}", line.trim_start());
+            }
             _ => lines.push(line.to_owned()),
         }
     }
@@ -238,8 +241,8 @@ mod tests {
 
     #[test]
     fn legends_go_on_under_their_texts_and_examples_stay_whole() {
-        let text = "Columns:\n  IN USE  number of slots that are\n          in use now\n\nExamples:\n  classmate eval 'one + two + three'\n\nA sentence that is long.";
-        let expected = "Columns:\n  IN USE  number of slots\n          that are in use\n          now\n\nExamples:\n  classmate eval 'one + two + three'\n\nA sentence that is long.\n";
+        let text = "Columns:\n  IN USE  number of slots that are\n          in use now\n  A, B\n          both\n\nExamples:\n  classmate eval 'one + two + three'\n\nA sentence that is long.";
+        let expected = "Columns:\n  IN USE  number of slots\n          that are in use\n          now\n  A, B\n          both\n\nExamples:\n  classmate eval 'one + two + three'\n\nA sentence that is long.\n";
         assert_eq!(laid_out(text, 25), expected);
         assert_eq!(laid_out("A sentence that is long.", 12), "A sentence\nthat is\nlong.\n");
     }
