@@ -277,7 +277,7 @@ fn help_and_usage_errors_obey_the_variables_of_colors() {
     assert!(!is_colored(&["negotiate", "--\u{1b}[31m"], "FORCE_COLOR", "1"));
 }
 
-/// What is written to standard error of a terminal while a simulation runs.
+/// The text on standard error of a terminal while a simulation runs.
 fn progress(variable: &str, value: &str) -> String {
     let mut command = Command::new("sh");
     command.args(["-c", "exec \"$0\" \"$@\" >/dev/null", env!("CARGO_BIN_EXE_classmate")]);

@@ -374,7 +374,7 @@ fn is_selection(view: &JobView<'_>, obstacle: &Obstacle<'_>) -> bool {
     let mut named: Vec<Name> = references(condition.tree(), condition.root()).iter().map(|one| one.name).collect();
     named.dedup();
     let &[name] = named.as_slice() else { return false };
-    let is_added = ["arch", "opsys"].iter().any(|added| name.display().eq_ignore_ascii_case(added));
+    let is_added = matches!(name.folded(), b"arch" | b"opsys");
     let is_text = |at: &u32| {
         let of_slot = Scope::new(&view.pool.slots[*at as usize].ad, &view.pool.settings).eval_attr(name);
         matches!(of_slot, Ok(Value::Undefined | Value::Str(_)))

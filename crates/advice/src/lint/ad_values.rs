@@ -174,7 +174,7 @@ fn number_of(name: &str, ad: &ClassAd) -> Option<i64> {
     }
 }
 
-/// What a slot has, and other attributes of it exclude (`Resource.cpp`, the starter's own ad).
+/// An attribute of a slot that other attributes of it exclude (`Resource.cpp`, the starter's own ad).
 fn of_other_machine(name: Name, ad: &ClassAd) -> Option<String> {
     const SOFTWARE: [(&str, &str); 3] =
         [("dockerversion", "HasDocker"), ("javaversion", "HasJava"), ("singularityversion", "HasSingularity")];
@@ -218,7 +218,7 @@ fn of_other_machine(name: Name, ad: &ClassAd) -> Option<String> {
     (numbers != of_name).then(|| format!("{kind}, and this one is `{}`", text_of("Name", ad).unwrap_or_default()))
 }
 
-/// What a job has, and other attributes of it exclude (the manual's appendix on attributes of jobs).
+/// An attribute of a job that other attributes of it exclude (the manual's appendix on attributes of jobs).
 fn of_other_job(name: Name, ad: &ClassAd) -> Option<String> {
     match name.folded() {
         b"exitcode" | b"exitsignal" => {

@@ -158,7 +158,7 @@ pub struct AdLinter {
     repeated: usize,
     /// Expressions by attribute, text, version, and whether the ad is a slot's.
     seen: HashMap<(Vec<u8>, Vec<u8>, Semantics, bool), SeenExpression>,
-    /// What was said of names and of values beside others, by the name.
+    /// The findings about names and about values beside others, by the name.
     given: HashMap<Vec<u8>, Vec<(usize, Diagnostic)>>,
     /// The attributes that names misspell.
     names: HashMap<Vec<u8>, Option<&'static str>>,

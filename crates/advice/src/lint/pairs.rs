@@ -295,6 +295,12 @@ impl Pairs<'_> {
         self.conflict_of([CLIENT, other], message, "write a method into both lists, such as `IDTOKENS` or `FS`");
     }
 
+    /// A condition in lower case, without parentheses, blanks and `MY.`, and with one form of equality.
+    fn plain_clauses(&self, name: &str) -> String {
+        let text = shown(&self.text(name)).to_ascii_lowercase().replace(['(', ')', ' ', '\t', '\n'], "");
+        text.replace("my.", "").replace("=?=", "==")
+    }
+
     /// A release of what has a subcode that no policy of the access point gives (`user_job_policy.cpp`).
     fn subcodes(&mut self) {
         const RELEASE: &str = "SYSTEM_PERIODIC_RELEASE";
@@ -303,8 +309,7 @@ impl Pairs<'_> {
         let names: Vec<&String> = names.iter().filter(|name| is_subcode(name) && self.set(name).is_some()).collect();
         let codes: Option<Vec<i64>> = names.iter().map(|name| self.integer(name)).collect();
         let (Some(codes), Some(first)) = (codes, names.first()) else { return };
-        let plain = shown(&self.text(RELEASE)).to_ascii_lowercase().replace(['(', ')', ' ', '\t', '\n'], "");
-        let plain = plain.replace("my.", "").replace("=?=", "==");
+        let plain = self.plain_clauses(RELEASE);
         if plain.contains("||") {
             return;
         }
@@ -323,11 +328,8 @@ impl Pairs<'_> {
     fn released(&mut self) {
         const HOLD: &str = "SYSTEM_PERIODIC_HOLD";
         const RELEASE: &str = "SYSTEM_PERIODIC_RELEASE";
-        let plain = |name: &str| {
-            let text = shown(&self.text(name)).to_ascii_lowercase().replace(['(', ')', ' ', '\t', '\n'], "");
-            Some(text.replace("my.", "").replace("=?=", "=="))
-                .filter(|text| self.set(name).is_some() && text != "false")
-        };
+        let plain =
+            |name: &str| Some(self.plain_clauses(name)).filter(|text| self.set(name).is_some() && text != "false");
         let (Some(_), Some(release)) = (plain(HOLD), plain(RELEASE)) else { return };
         let mut clauses = release.split("&&").filter(|clause| *clause != "jobstatus==5");
         if clauses.next() != Some("holdreasoncode==26") || clauses.next().is_some() {

@@ -16,9 +16,7 @@ use super::rules::{published, unquoted_text};
 use super::submit_expressions::{
     Own, date, minutes_of_days, of_any_status, of_gpus, of_rank, quoted_truth, string_for_number,
 };
-use super::submit_lines::{
-    byte_order_mark, comment_in_statement, joined_command, long_row, of_other_system, short_row,
-};
+use super::submit_lines::{byte_order_mark, comment_in_statement, joined_command, odd_row, of_other_system};
 use super::submit_requests::{expanded_size, is_amount, number_expected, request, undefined_at_first};
 use super::versions::LintVersions;
 use super::{beside_comment, is_slip, own_types, placed, refusals, second_place, shifted_fix};
@@ -81,7 +79,7 @@ pub fn lint(file: &Arc<str>, text: &[u8], versions: &LintVersions) -> Vec<Diagno
     found.extend(byte_order_mark(file, text));
     found.extend(all.iter().filter_map(|(number, _, line)| comment_in_statement(file, line, *number)));
     found.extend(of_other_system(file, &all));
-    found.extend(short_row(file, text, &all).or_else(|| long_row(file, text, &all)));
+    found.extend(odd_row(file, text, &all));
     found.extend(all.iter().filter_map(|(number, _, line)| joined_command(file, line, *number)));
     for (count, last) in of_reading.into_values().filter(|(count, _)| *count > MAX_OF_STATEMENT) {
         if let Some(last) = found.get_mut(last) {

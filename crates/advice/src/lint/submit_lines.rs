@@ -33,90 +33,89 @@ pub(super) fn of_other_system(file: &Arc<str>, all: &[SubmitLine<'_>]) -> Option
     Some(placed(finding.help(help).code("odd-command"), file, *number, excerpt, None))
 }
 
-/// A row of items with fewer columns than `queue` has variables: the last ones are empty.
-pub(super) fn short_row(file: &Arc<str>, text: &[u8], all: &[SubmitLine<'_>]) -> Option<Diagnostic> {
-    /// Rows that are looked at.
-    const MAX_ROWS: usize = 10_000;
-    let (number, start, statement) =
-        all.iter().find(|(.., line)| queue_arguments(joined(line).trim_ascii()).is_some())?;
-    let line = joined(statement);
-    let arguments = String::from_utf8_lossy(queue_arguments(line.trim_ascii())?).into_owned();
-    let queue = QueueStatement::parse(&arguments).ok()?;
-    let is_list = queue.kind == ItemKind::Rows && matches!(queue.list, ItemList::Lines(first) if first.is_empty());
-    if !is_list || queue.format.has_header() || queue.names.len() < 2 {
-        return None;
-    }
-    let lines = memchr::memchr_iter(b'\n', statement).count() as u64;
-    let rest = text.get(start + statement.len() + 1..)?;
-    for (at, row) in rest.split(|byte| *byte == b'\n').enumerate().take(MAX_ROWS) {
-        let items = row.trim_ascii();
-        if items.starts_with(b")") {
-            return None;
-        }
-        // A separator of its own, and macros, may hold anything.
-        if items.is_empty() || items.starts_with(b"#") || items.iter().any(|byte| *byte == 0x1F || *byte == b'$') {
-            continue;
-        }
-        let is_separator = |byte: &u8| *byte == b',' || byte.is_ascii_whitespace();
-        let words = items.split(is_separator).filter(|item| !item.is_empty()).count();
-        let columns = items.split(|byte| *byte == b',').count().max(words);
-        let Some(missing) = queue.names.get(columns) else { continue };
-        let shown = String::from_utf8_lossy(items).into_owned();
-        let column = row.len() - row.trim_ascii_start().len();
-        let message = format!("`{shown}` has {columns} of {} columns, so `{missing}` is empty", queue.names.len());
-        let finding = Diagnostic::warning(message, Span::new(column, column + items.len()));
-        let excerpt = Excerpt { text: row.to_vec(), subject: None };
-        let finding = finding.help("write a value for each variable of `queue`").code("odd-command");
-        return Some(placed(finding, file, number + lines + 1 + at as u64, excerpt, None));
-    }
-    None
+/// The rows of items below a `queue` with several variables, `queue a, b from (`.
+struct ItemRows<'t> {
+    /// The variables, as they are written.
+    names: Vec<String>,
+    /// The rows with their numbers in the file, from 1: those of which all is known.
+    rows: Vec<(u64, &'t [u8])>,
 }
 
-/// A row of items with more columns than `queue` has variables: the last one takes the rest of the row, with its commas.
-pub(super) fn long_row(file: &Arc<str>, text: &[u8], all: &[SubmitLine<'_>]) -> Option<Diagnostic> {
-    /// Rows that are looked at.
-    const MAX_ROWS: usize = 10_000;
-    let (number, start, statement) =
-        all.iter().find(|(.., line)| queue_arguments(joined(line).trim_ascii()).is_some())?;
-    let line = joined(statement);
-    let arguments = String::from_utf8_lossy(queue_arguments(line.trim_ascii())?).into_owned();
-    let queue = QueueStatement::parse(&arguments).ok()?;
-    let is_list = queue.kind == ItemKind::Rows && matches!(queue.list, ItemList::Lines(first) if first.is_empty());
-    let last = queue.names.last().filter(|_| is_list && !queue.format.has_header() && queue.names.len() >= 2)?;
-    // A list of files, or a text in quotes, may have commas.
-    let reference = format!("$({})", last.to_ascii_lowercase());
-    let mut uses = all.iter().map(|(.., line)| String::from_utf8_lossy(line).to_ascii_lowercase());
-    let is_plain = |line: &String| {
-        let name = line.split('=').next().unwrap_or_default().trim();
-        matches!(name, "arguments" | "args") && !line.contains(['\'', '\\'])
-    };
-    let count = uses.clone().filter(|line| line.contains(&reference)).count();
-    if count == 0 || !uses.all(|line| !line.contains(&reference) || is_plain(&line)) {
-        return None;
-    }
-    let lines = memchr::memchr_iter(b'\n', statement).count() as u64;
-    let rest = text.get(start + statement.len() + 1..)?;
-    for (at, row) in rest.split(|byte| *byte == b'\n').enumerate().take(MAX_ROWS) {
-        let items = row.trim_ascii();
-        if items.starts_with(b")") {
+impl<'t> ItemRows<'t> {
+    fn of(text: &'t [u8], all: &[SubmitLine<'t>]) -> Option<Self> {
+        /// Rows that are looked at.
+        const MAX_ROWS: usize = 10_000;
+        let (number, start, statement) =
+            all.iter().find(|(.., line)| queue_arguments(joined(line).trim_ascii()).is_some())?;
+        let line = joined(statement);
+        let arguments = String::from_utf8_lossy(queue_arguments(line.trim_ascii())?).into_owned();
+        let queue = QueueStatement::parse(&arguments).ok()?;
+        let is_list = queue.kind == ItemKind::Rows && matches!(queue.list, ItemList::Lines(first) if first.is_empty());
+        if !is_list || queue.format.has_header() || queue.names.len() < 2 {
             return None;
         }
-        if items.is_empty() || items.starts_with(b"#") || items.iter().any(|byte| matches!(*byte, 0x1F | b'$')) {
-            continue;
-        }
-        let shown = String::from_utf8_lossy(items).into_owned();
-        let Some(value) = remainder(&shown, queue.names.len() - 1).filter(|value| value.contains(", ")) else {
-            continue;
-        };
-        let column = row.len() - row.trim_ascii_start().len();
-        let message = format!("`{last}` is `{value}` here: the last variable takes the rest of the row");
-        let finding = Diagnostic::warning(message, Span::new(column, column + items.len()));
-        let excerpt = Excerpt { text: row.to_vec(), subject: None };
-        let help = "blanks and commas separate: write a variable of `queue` for each column, and items without blanks";
-        let finding = finding.help(help).code("odd-command");
-        return Some(placed(finding, file, number + lines + 1 + at as u64, excerpt, None));
+        let first = number + memchr::memchr_iter(b'\n', statement).count() as u64 + 1;
+        let rest = text.get(start + statement.len() + 1..)?;
+        let rows = rest.split(|byte| *byte == b'\n').take(MAX_ROWS);
+        let rows = rows.take_while(|row| !row.trim_ascii().starts_with(b")"));
+        // A separator of its own, and macros, may hold anything.
+        let is_unknown = |row: &[u8]| row.iter().any(|byte| matches!(*byte, 0x1F | b'$'));
+        let is_known = |row: &[u8]| !(row.is_empty() || row.starts_with(b"#") || is_unknown(row));
+        let rows = (first..).zip(rows).filter(|(_, row)| is_known(row.trim_ascii())).collect();
+        Some(ItemRows { names: queue.names.iter().map(|name| (*name).to_owned()).collect(), rows })
     }
-    None
+
+    /// A finding about one of the rows.
+    fn finding(file: &Arc<str>, (number, row): (u64, &[u8]), message: String, help: &str) -> Diagnostic {
+        let column = row.len() - row.trim_ascii_start().len();
+        let finding = Diagnostic::warning(message, Span::new(column, column + row.trim_ascii().len()));
+        let excerpt = Excerpt { text: row.to_vec(), subject: None };
+        placed(finding.help(help).code("odd-command"), file, number, excerpt, None)
+    }
+
+    /// A row with fewer columns than there are variables: the last ones are empty.
+    fn short(&self, file: &Arc<str>) -> Option<Diagnostic> {
+        let is_separator = |byte: &u8| *byte == b',' || byte.is_ascii_whitespace();
+        self.rows.iter().find_map(|(number, row)| {
+            let items = row.trim_ascii();
+            let words = items.split(is_separator).filter(|item| !item.is_empty()).count();
+            let columns = items.split(|byte| *byte == b',').count().max(words);
+            let (missing, all) = (self.names.get(columns)?, self.names.len());
+            let shown = String::from_utf8_lossy(items);
+            let message = format!("`{shown}` has {columns} of {all} columns, so `{missing}` is empty");
+            Some(Self::finding(file, (*number, row), message, "write a value for each variable of `queue`"))
+        })
+    }
+
+    /// A row with more columns than there are variables: the last one takes the rest of the row, with its commas.
+    fn long(&self, file: &Arc<str>, all: &[SubmitLine<'_>]) -> Option<Diagnostic> {
+        let last = self.names.last()?;
+        // A list of files, or a text in quotes, may have commas.
+        let reference = format!("$({})", last.to_ascii_lowercase());
+        let mut uses = all.iter().map(|(.., line)| String::from_utf8_lossy(line).to_ascii_lowercase());
+        let is_plain = |line: &String| {
+            let name = line.split('=').next().unwrap_or_default().trim();
+            matches!(name, "arguments" | "args") && !line.contains(['\'', '\\'])
+        };
+        let count = uses.clone().filter(|line| line.contains(&reference)).count();
+        if count == 0 || !uses.all(|line| !line.contains(&reference) || is_plain(&line)) {
+            return None;
+        }
+        self.rows.iter().find_map(|(number, row)| {
+            let shown = String::from_utf8_lossy(row.trim_ascii());
+            let value = remainder(&shown, self.names.len() - 1).filter(|value| value.contains(", "))?;
+            let message = format!("`{last}` is `{value}` here: the last variable takes the rest of the row");
+            let help =
+                "blanks and commas separate: write a variable of `queue` for each column, and items without blanks";
+            Some(Self::finding(file, (*number, row), message, help))
+        })
+    }
+}
+
+/// A row of items with fewer or more columns than `queue` has variables.
+pub(super) fn odd_row(file: &Arc<str>, text: &[u8], all: &[SubmitLine<'_>]) -> Option<Diagnostic> {
+    let rows = ItemRows::of(text, all)?;
+    rows.short(file).or_else(|| rows.long(file, all))
 }
 
 /// The rest of a row behind so many items, each of which ends with a comma or blanks.

@@ -265,7 +265,7 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
     }
 }
 
-/// What is odd in a value outside of its macros, whatever these are.
+/// The oddity of a value outside of its macros, for any values of these.
 fn beside_macros(name: &str, value: &str) -> Option<(String, String)> {
     const NAMES: [&str; 6] =
         ["arguments", "args", "environment", "env", "transfer_input_files", "transfer_output_files"];

@@ -9,7 +9,7 @@ use crate::cli::pool::PoolFiles;
 use crate::cli::submit::SubmitFile;
 use crate::cli::{Failure, FormatArguments, Reply, Streams, complain, leaked, parsed, print_result};
 use crate::report::explain::{self as report, ShownParts};
-use classmate::internal::builtin::near::{allowance, distance};
+use classmate::internal::builtin::near::closest;
 use classmate::internal::threads;
 use classmate::{ClassAd, Scope};
 use classmate_advice::internal::explain::cycle::reasons::{self, CauseSurvey};
@@ -207,8 +207,7 @@ fn nothing(what: &str, name: &str, known: &[String]) -> Failure {
     let mut meant: Vec<&String> = known.iter().filter(|one| one.to_lowercase().contains(&lower)).collect();
     meant.sort_by_key(|one| (one.len(), *one));
     if meant.is_empty() {
-        let edits = |one: &&String| distance(name.as_bytes(), one.as_bytes(), allowance(name.as_bytes()));
-        meant.extend(known.iter().filter_map(|one| Some((edits(&one)?, one))).min().map(|(_, one)| one));
+        meant.extend(closest(name.as_bytes(), known));
     }
     let listed = |names: &mut dyn Iterator<Item = &String>| {
         names.take(LISTED).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")

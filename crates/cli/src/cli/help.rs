@@ -179,7 +179,7 @@ fn print_help(text: &str) -> Result<(), Failure> {
     })
 }
 
-/// What a value had to be, in place of the texts of the library of numbers.
+/// The kind of value that was expected, in place of the texts of the library of numbers.
 fn expectation(reason: &str) -> Option<String> {
     match reason {
         "invalid digit found in string" | "cannot parse integer from empty string" => {

@@ -307,6 +307,12 @@ pub(crate) fn ad(path: &Path, at: u64, settings: &EvalOptions, notes: &mut Notes
     Err(Failure::new(message).help("skipped ads are not counted").after(&notes.lines(Color::Off)))
 }
 
+/// A message in one line: its place, its text and its help.
+pub(super) fn with_help(message: &Diagnostic) -> String {
+    let help = message.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
+    message.to_line() + &help
+}
+
 /// Messages about the files that were read.
 #[derive(Default)]
 pub(crate) struct Notes {
@@ -355,10 +361,7 @@ impl Notes {
         if warnings.iter().any(|warning| warning.code == SKIPPED_LINE) {
             self.skipped();
         }
-        self.warn_by_kind(warnings.iter().map(|warning| {
-            let help = warning.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
-            warning.to_line() + &help
-        }));
+        self.warn_by_kind(warnings.iter().map(with_help));
     }
 
     /// Adds the messages of another part of the input.

@@ -102,7 +102,7 @@ pub(super) fn run(arguments: &SshareArguments, streams: Streams) -> Result<(), F
     let given = given.map_err(|message| Failure::input(message).help("`classmate sshare --help` lists the columns"))?;
     let mut notes = Notes::default();
     let directory = arguments.pool.as_deref();
-    expect_directory(directory, "sacctmgr.dump", "to name a single file, use --associations FILE")?;
+    expect_directory(directory, ASSOCIATIONS, "to name a single file, use --associations FILE")?;
     let known = [ASSOCIATIONS, SLURM_CONF].into_iter().chain(JOBS);
     if !arguments.slurm.has_associations() && !known.into_iter().any(|name| input::own(directory, name).is_some()) {
         let name = directory.map(|directory| directory.display().to_string()).unwrap_or_default();

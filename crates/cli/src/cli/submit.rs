@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::cli::input::written_ads;
+use crate::cli::input::{with_help, written_ads};
 use crate::cli::output::complain;
 use crate::cli::{Failure, input, language};
 use classmate::ClassAd;
@@ -107,8 +107,7 @@ impl SubmitFile {
     fn warn_of_misspellings(&self) {
         let found = submit::lint(&Arc::from(self.name.as_str()), &self.text, &LintVersions::default());
         for one in found.iter().filter(|one| one.code == "unknown-command") {
-            let help = one.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
-            complain(&format!("warning: {}{help}", one.to_line()));
+            complain(&format!("warning: {}", with_help(one)));
         }
     }
 

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use crate::report::table::{Screen, Table};
 use crate::report::{Color, counted};
 use classmate_advice::internal::autoclusters::{Audit, Significance};
+use classmate_advice::internal::explain::values::verb;
 
 /// Writes the attributes with their costs, all `reasons` or only the first, and advice.
 ///
@@ -86,8 +87,8 @@ pub fn summary(audit: &Audit) -> String {
         ));
         if audit.excluded_jobs > 0 {
             let excluded = counted(audit.excluded_jobs as u64, "more idle job");
-            let verb = if audit.excluded_jobs == 1 { "does" } else { "do" };
-            text.push_str(&format!("\n{excluded} {verb} not count: NEGOTIATOR_JOB_CONSTRAINT is not true"));
+            let counts = verb(audit.excluded_jobs, "does", "do");
+            text.push_str(&format!("\n{excluded} {counts} not count: NEGOTIATOR_JOB_CONSTRAINT is not true"));
         }
         if let Some(outcomes) = audit.outcomes {
             text.push_str(&format!(

@@ -128,22 +128,19 @@ fn summary(out: &mut impl Screen, lines: SummaryLines, parts: &ShownParts, color
         lines.extend(suggestions.iter().cloned());
         lines.extend((!parts.details).then(|| color.paint(Paint::Faint, &format!("more: {}", more.join(", ")))));
         let fits = parts.details || line_count(&lines, out.width()) <= MAX_LINES;
-        let is_last = match shown {
-            _ if fits => true,
-            3.. => {
-                shown -= 1;
-                false
-            }
-            // The first is below a heading.
-            _ if suggestions.len() > 2 => suggestions.pop().is_none(),
-            _ if folded.is_some() => folded.take().is_none(),
-            2 => {
-                shown = 1;
-                false
-            }
-            _ => true,
-        };
-        if is_last {
+        if fits {
+            return lines.iter().try_for_each(|line| writeln!(out, "{line}"));
+        }
+        // The first suggestion is below a heading.
+        if shown > 2 {
+            shown -= 1;
+        } else if suggestions.len() > 2 {
+            suggestions.pop();
+        } else if folded.is_some() {
+            folded = None;
+        } else if shown > 1 {
+            shown -= 1;
+        } else {
             return lines.iter().try_for_each(|line| writeln!(out, "{line}"));
         }
     }
@@ -238,15 +235,12 @@ fn suggestions<'e>(found: &Explanation, some: impl Iterator<Item = &'e Suggestio
         let is_of_slots = one.changes.iter().any(|change| change.of == Changed::Slot);
         let adds_little = |known: &&Suggestion| {
             let places = places(one);
-            let is_longer =
-                places.len() > known.changes.len() && self::places(known).iter().all(|place| places.contains(place));
-            is_longer
+            let is_longer = places.len() > known.changes.len();
+            let is_more = is_longer && self::places(known).iter().all(|place| places.contains(place));
+            is_more
                 && one.slots < known.slots + known.slots.div_ceil(4)
                 && (known.unclaimed > 0 || one.unclaimed == 0 || is_of_slots)
-                || !is_of_slots
-                    && places.len() > known.changes.len()
-                    && one.slots <= known.slots
-                    && one.unclaimed <= known.unclaimed
+                || !is_of_slots && is_longer && one.slots <= known.slots && one.unclaimed <= known.unclaimed
         };
         if shown.len() < MAX_SHOWN && !shown.iter().any(adds_little) {
             shown.push(one);

@@ -99,20 +99,18 @@ pub(crate) fn of_cycle(
         _ if is_too_heavy => found.extend(of_limit(limit(story.stopped), story, pool, asked)),
         _ => {}
     }
+    // Slots may be gone before the rest, which are in use, rejects the job. That these are never preempted, which is the default,
+    // is no news.
+    let is_about_use = matches!(obstacle, CycleObstacle::PreemptionRequirements | CycleObstacle::Rank);
+    let is_never = story.preemption.iter().any(is_false);
+    if is_about_use && (is_never || taken.matched_slots() * 2 > taken.usable) {
+        found.extend(taken.won_causes(2));
+    }
     match obstacle {
         CycleObstacle::Limit(_) => {}
         CycleObstacle::ConcurrencyLimit => found.extend(story.limits.iter().filter_map(reached)),
-        CycleObstacle::PreemptionRequirements | CycleObstacle::Rank => {
-            // Slots may be gone before the rest, which are in use, rejects the job. That these are never preempted, which is the
-            // default, is no news.
-            let is_never = story.preemption.iter().any(|clause| clause.text == "false");
-            let is_first = is_never || taken.matched_slots() * 2 > taken.usable;
-            found.extend(taken.won_causes(2).into_iter().filter(|_| is_first));
-            match obstacle {
-                CycleObstacle::Rank => found.extend(pre_cycle.keeping.iter().cloned()),
-                _ => found.extend(protected(&story.preemption)),
-            }
-        }
+        CycleObstacle::PreemptionRequirements => found.extend(protected(&story.preemption)),
+        CycleObstacle::Rank => found.extend(pre_cycle.keeping.iter().cloned()),
         // A limit that was reached before the first request was rejected.
         CycleObstacle::Taken if story.refused.is_none() => found.extend(story.limits.iter().filter_map(reached)),
         CycleObstacle::Taken => {}
@@ -266,6 +264,11 @@ fn share(story: &CycleTrace, asked: &JobInCycle<'_>, lightest: &LightestSlot) ->
     Cause::new(Reason::Share, SUBMITTER_LIMIT, text)
 }
 
+/// Tests if a clause of `PREEMPTION_REQUIREMENTS` is the constant that never allows preemption.
+fn is_false(clause: &Clause) -> bool {
+    clause.text == "false"
+}
+
 /// The conditions of `PREEMPTION_REQUIREMENTS` that protect slots in use, in one sentence.
 pub(crate) fn protected(preemption: &[Clause]) -> Option<Cause> {
     let failing = preemption.iter().filter(|clause| clause.joint != Connective::All && clause.together.is_some());
@@ -290,8 +293,7 @@ pub(crate) fn protected(preemption: &[Clause]) -> Option<Cause> {
             format!("PREEMPTION_REQUIREMENTS protects {} in use: {each}", counted(total, "matching slot"))
         }
     };
-    let is_never = failing.iter().any(|clause| clause.text == "false");
-    let label = if is_never {
+    let label = if failing.iter().copied().any(is_false) {
         "the matching slots are busy, and PREEMPTION_REQUIREMENTS never allows preemption"
     } else {
         "PREEMPTION_REQUIREMENTS protects matching slots in use"

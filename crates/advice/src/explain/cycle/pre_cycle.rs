@@ -60,6 +60,12 @@ impl PreCycleFacts {
     }
 }
 
+/// Tests if some slot matches a job at a time.
+fn matches_at(view: &JobView<'_>, job: &ClassAd, now: i64) -> bool {
+    let then = EvalOptions { now, ..view.pool.settings.clone() };
+    view.pool.slots.iter().any(|slot| symmetric(job, &slot.ad, &then))
+}
+
 /// The cause of a job with `deferral_time` that no slot matches yet: the condition that `condor_submit` adds to its Requirements is
 /// false before (`SetRequirements`, `submit_utils.cpp`).
 ///
@@ -70,8 +76,7 @@ fn deferred(view: &JobView<'_>) -> Option<Cause> {
     let Some(starts) = facts.integer("DeferralTime") else { return periodic(view) };
     let begins =
         starts.checked_sub(facts.integer("DeferralPrepTime")?)?.checked_sub(facts.integer("ScheddInterval")?)?;
-    let then = EvalOptions { now: begins, ..pool.settings.clone() };
-    if pool.settings.now >= begins || !pool.slots.iter().any(|slot| symmetric(job, &slot.ad, &then)) {
+    if pool.settings.now >= begins || !matches_at(view, job, begins) {
         return None;
     }
     let text = format!(
@@ -116,8 +121,7 @@ fn periodic(view: &JobView<'_>) -> Option<Cause> {
             timed.insert(name, default);
         }
     }
-    let then = EvalOptions { now: pool.settings.now.saturating_sub(1), ..pool.settings.clone() };
-    if !pool.slots.iter().any(|slot| symmetric(&timed, &slot.ad, &then)) {
+    if !matches_at(view, &timed, pool.settings.now.saturating_sub(1)) {
         return None;
     }
     let text = format!(

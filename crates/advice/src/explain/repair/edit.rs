@@ -1,6 +1,7 @@
 //! Single changes of a job: the place, and the replacement that a condition calls for.
 
 use crate::explain::repair::suggestion::{Change, Changed};
+use crate::submit::bytes_of_unit;
 use classmate::internal::eval::conditions::leaf_count;
 use classmate::internal::syntax::expr::{Node, NodeId, Tree};
 use classmate::internal::syntax::literal::Literal;
@@ -158,28 +159,21 @@ pub(crate) fn number(literal: &Literal) -> Option<f64> {
 
 /// An amount of memory or disk with its unit, in the unit of its attribute, if it is a string.
 pub(crate) fn amount(name: Name, literal: &Literal) -> Option<i64> {
-    const KB: i64 = 1 << 10;
-    let unit = match name.folded() {
-        b"requestmemory" => KB * KB,
-        b"requestdisk" => KB,
+    let unit: i64 = match name.folded() {
+        b"requestmemory" => 1 << 20,
+        b"requestdisk" => 1 << 10,
         _ => return None,
     };
     let Literal::Str(text) = literal else { return None };
     let text = std::str::from_utf8(text).ok()?.trim();
     let digits = text.find(|one: char| !one.is_ascii_digit())?;
     let number: i64 = text[..digits].parse().ok()?;
-    let bytes = match text[digits..].trim_start().to_ascii_lowercase().as_str() {
-        "k" | "kb" => KB,
-        "m" | "mb" => KB * KB,
-        "g" | "gb" => KB * KB * KB,
-        "t" | "tb" => KB * KB * KB * KB,
-        _ => return None,
-    };
+    let bytes = i64::try_from(bytes_of_unit(text[digits..].trim_start())?).ok()?;
     // As `condor_submit` does, up to a whole unit.
     Some(number.checked_mul(bytes)?.checked_add(unit - 1)? / unit)
 }
 
-/// What some edits change in the job. An edit of a condition that others correct is one change with them.
+/// The changes of the job by some edits. An edit of a condition that others correct is one change with them.
 pub(crate) fn changes(job: &ClassAd, edits: &[Edit]) -> Vec<Change> {
     let mut merged: Vec<bool> = vec![false; edits.len()];
     let mut found: Vec<Option<Change>> = edits.iter().map(|edit| Some(edit.change(job))).collect();

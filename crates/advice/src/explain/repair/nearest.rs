@@ -271,13 +271,9 @@ fn of_edits(
 
 /// Tests if what an edit changes is a number, or a string that was meant as one.
 fn is_number_now(view: &JobView<'_>, edit: &Edit) -> bool {
-    let now = || Scope::new(view.job, &view.pool.settings).eval_attr(edit.name).ok();
-    let is_meant = || {
-        view.job
-            .get(edit.name)
-            .is_some_and(|expr| expr.as_literal().is_some_and(|literal| amount(edit.name, literal).is_some()))
-    };
-    edit.of == Changed::Constant || now().is_some_and(|now| now.as_number().is_some()) || is_meant()
+    let now = || Scope::new(view.job, &view.pool.settings).eval_attr(edit.name).ok()?.as_number();
+    let meant = || amount(edit.name, view.job.get(edit.name)?.as_literal()?);
+    edit.of == Changed::Constant || now().is_some() || meant().is_some()
 }
 
 /// Edits by number, each with its place and the text that is written there: the same of both is one.
@@ -418,7 +414,8 @@ fn distance_of_texts(job: &ClassAd, edits: &[Edit]) -> usize {
 }
 
 /// The variants worth trying: of limits the smallest change, and the smallest after which half of the slots that want one may
-/// match, but of what is no number now the smallest amount; of other values the nearest, the one that most slots need, and the farthest. Only those with the nearest strings.
+/// match, but the smallest amount in place of what is not a number now; of other values the nearest, the one that most slots need,
+/// and the farthest. Only those with the nearest strings.
 fn chosen(view: &JobView<'_>, variants: &[(Vec<Edit>, usize)]) -> IndexSet<usize> {
     let job = view.job;
     let values = |at: &usize| variants[*at].0.iter().filter_map(|edit| Some((edit, edit.value()?)));

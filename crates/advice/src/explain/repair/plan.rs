@@ -290,12 +290,7 @@ pub(crate) fn of_job(view: &JobView<'_>, block: TableView<'_>, condition: &AdCon
             repairs.by_values(&values, &[limit.values.root()], |found| limit.edit(found[0]));
             plans.push(vec![repairs]);
         }
-        if let Some(pattern) = correction::pattern(part) {
-            let root = part.tree().bare(part.root());
-            let edit = Edit::part(Changed::Correction, holder, part.part(root), root, pattern);
-            plans.push(vec![RepairMap::always(slots, edit)]);
-        }
-        if let Some(meant) = correction::unquoted(part) {
+        for meant in correction::pattern(part).into_iter().chain(correction::unquoted(part)) {
             let root = part.tree().bare(part.root());
             let edit = Edit::part(Changed::Correction, holder, part.part(root), root, meant);
             plans.push(vec![RepairMap::always(slots, edit)]);

@@ -469,7 +469,7 @@ fn slot_numbers(upper: &str, value: &str) -> Option<Problem> {
     ))
 }
 
-/// What comes before the names of the attributes that a cron job brings (the manual's chapter on hooks).
+/// The text before the names of the attributes that a cron job brings (the manual's chapter on hooks).
 fn prefix(upper: &str, value: &str) -> Option<Problem> {
     let sign = value.chars().find(|sign| !sign.is_ascii_alphanumeric() && *sign != '_')?;
     let message =
