@@ -513,6 +513,16 @@ fn files_without_what_is_read_from_them_stop_the_command() {
     let empty = file("empty");
     std::fs::write(&empty, "").unwrap();
     says(&classmate(&["negotiate", &path, "--jobs", &empty, "--log", &empty]), 0, &["no submitters"]);
+    // A fault of another file is no reason to refuse one without ads.
+    let faulty = file("faulty");
+    std::fs::write(&faulty, format!("{SLOT}\nName = = 1\n")).unwrap();
+    let blank = file("blank");
+    std::fs::write(&blank, "\n\n").unwrap();
+    let found = classmate(&["negotiate", &path, "--jobs", &blank, "--slots", &faulty]);
+    says(&found, 1, &["split in two", "no submitters"]);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_classmate"));
+    let found = answer(command.args(["negotiate", &path, "--jobs", "-"]).stdin(std::fs::File::open(&hello).unwrap()));
+    says(&found, 2, &["`standard input` contains no jobs"]);
     let none = file("none");
     std::fs::create_dir(&none).unwrap();
     says(

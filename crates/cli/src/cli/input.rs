@@ -102,6 +102,11 @@ fn expander(start: &[u8]) -> Option<&'static str> {
     }
 }
 
+/// The name of a file in messages.
+pub(super) fn shown_name(path: &Path) -> String {
+    if path.as_os_str() == "-" { "standard input".to_owned() } else { path.display().to_string() }
+}
+
 /// Opens a file, or standard input for `-`; gzip is recognised by its first bytes.
 pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
     let (raw, name, size): (Box<dyn Read + Send>, String, Option<u64>) = if path.as_os_str() == "-" {
@@ -113,11 +118,11 @@ pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
             }
             None => Box::new(std::io::stdin()),
         };
-        (stdin, "standard input".to_owned(), None)
+        (stdin, shown_name(path), None)
     } else {
         let (file, size) = opened(path)?;
         OPENED.with_borrow_mut(|opened| opened.push(path.to_owned()));
-        (Box::new(file), path.display().to_string(), Some(size))
+        (Box::new(file), shown_name(path), Some(size))
     };
     let raw: Box<dyn Read + Send> = match size {
         Some(size) if size >= LARGE && shows_progress() => Box::new(bar(size, &name).wrap_read(raw)),
@@ -421,6 +426,11 @@ impl Notes {
     pub(crate) fn no_effect(&mut self, warning: String) {
         self.warn(warning);
         self.flaw = Some("a change has no effect");
+    }
+
+    /// True if the reader of a file reported something.
+    pub(super) fn any_of(&self, file: &str) -> bool {
+        self.files.iter().any(|(name, report)| name == file && !report.is_clean())
     }
 
     /// True if input was skipped.

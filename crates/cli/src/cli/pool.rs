@@ -235,14 +235,13 @@ impl PoolFiles {
 
 /// Fails if a file that is not empty has none of the ads that are wanted of it, but so many others.
 fn expect_kind(path: &Path, others: usize, (kind, tool): (&str, &str), notes: &Notes) -> Result<(), Failure> {
-    let is_empty = || std::fs::metadata(path).is_ok_and(|facts| facts.len() == 0);
+    let name = input::shown_name(path);
     let found = match others {
-        // Standard input, which cannot be read again, may be empty.
-        0 if !notes.any() || is_empty() => return Ok(()),
+        0 if !notes.any_of(&name) => return Ok(()),
         0 => format!("no {kind}"),
         _ => format!("no {kind}, but {} of another kind", counted(others as u64, "ad")),
     };
-    let failure = Failure::input(format!("`{}` contains {found}", path.display()));
+    let failure = Failure::input(format!("`{name}` contains {found}"));
     let failure = failure.help(&format!("expected the output of `{tool}`"));
     // Notes are not shown after a failure, and they give the reason.
     let reasons = notes.lines(Color::Off);

@@ -142,8 +142,7 @@ pub(super) fn named_text(path: &Path) -> Result<(String, Vec<u8>), Failure> {
     if marked {
         text.splice(..0, BYTE_ORDER_MARK.iter().copied());
     }
-    let name = path.display().to_string();
-    Ok((if name == "-" { "standard input".to_owned() } else { name }, text))
+    Ok((input::shown_name(path), text))
 }
 
 /// The configuration that some files make, read in this order; a directory is a pool's.

@@ -130,8 +130,9 @@ fn versions(arguments: &VersionsArguments, advertised: Option<Semantics>) -> Res
     let from = arguments.from.or(advertised.map(Semantics::measured)).unwrap_or(Semantics::of(OLDEST));
     if arguments.from.is_none() && from.series() == arguments.to.series() {
         let series = from.series();
+        let source = if advertised.is_some() { "the oldest that the ads advertise" } else { "the default" };
         return Err(Failure::input(format!(
-            "all ads are of HTCondor {series}, so there is no other version to compare with"
+            "HTCondor {series} would be compared with itself: it is {source}, and the version of `--to`"
         ))
         .help("name the version to compare from, for example `--from 24.0`"));
     }
