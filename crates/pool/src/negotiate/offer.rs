@@ -490,13 +490,15 @@ impl ScanMatcher<'_> {
         let slot = &mut self.slots[offer.slot];
         if slot.consumption.is_some() || slot.stays {
             *self.handed_out.entry(offer.slot).or_insert(0) += 1;
+            slot.restore_requirements();
+        }
+        if let Some(room) = room.filter(|_| slot.consumption.is_some()) {
+            self.enlarged.push((offer.slot, slot.clone()));
+            slot.ad = room.ad.clone();
+            slot.user = Some(VARIOUS.into());
+            slot.restore_requirements();
         }
         if let Some(consumption) = &slot.consumption {
-            if let Some(room) = room {
-                self.enlarged.push((offer.slot, slot.clone()));
-                slot.ad = room.ad.clone();
-                slot.user = Some(VARIOUS.into());
-            }
             let amounts = consumption.amounts(&slot.ad, &request.ad, self.settings);
             slot.deduct(&amounts, &self.rules.weighing, self.settings);
             return self.rest(offer.slot, request);

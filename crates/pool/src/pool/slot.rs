@@ -302,6 +302,14 @@ impl Slot {
         self.partitionable && self.claimed_by.as_ref().is_some_and(|owner| **owner != *schedd)
     }
 
+    /// Puts the Requirements that `NegotiatorRequirements` replaced back into the ad, as a match does: a slot that is not used
+    /// up has them from then on.
+    pub fn restore_requirements(&mut self) {
+        if let Some(saved) = self.ad.get(*SAVED_REQUIREMENTS) {
+            self.ad.insert_expr(*REQUIREMENTS, &saved);
+        }
+    }
+
     /// Subtracts what a match takes by the consumption policy, and computes the weight of the slot again.
     pub fn deduct(&mut self, amounts: &[f64], weighing: &Weighing, settings: &EvalOptions) {
         if let Some(consumption) = &self.consumption {
