@@ -419,6 +419,41 @@ fn random_pools_are_matched_alike() {
     assert!(left_out > pools * 10, "{left_out} attributes of slots left out");
 }
 
+/// A slot of a class that was over the limit of the submitter counts as such also after a match with a slot that has a consumption
+/// policy: the submitter negotiates again in the next pie spin.
+#[test]
+fn slots_over_the_limit_count_after_a_match_by_a_consumption_policy() {
+    let ads = |texts: &[&str]| texts.iter().map(|text| ClassAd::parse(text.as_bytes()).unwrap()).collect();
+    let slots: Vec<ClassAd> = ads(&[
+        r#"[Name = "slot86@m86"; Arch = "A"; Start = true; Requirements = START]"#,
+        r#"[Name = "slot114@m114"; Arch = "A"; Start = true; Requirements = START]"#,
+        r#"[Name = "slot151@m151"; Cpus = 4; Memory = 4000; Start = TARGET.RequestMemory <= Memory; Requirements = START]"#,
+        r#"[Name = "slot157@m157"; Cpus = 8; Memory = 4000; Arch = "A"; Start = TARGET.RequestMemory <= Memory; Requirements = START]"#,
+        r#"[Name = "slot162@m162"; Memory = 2000; KFlops = 65834; Arch = "A"; Start = TARGET.RequestMemory <= Memory; Requirements = START; WantAdRevaluate = true]"#,
+        r#"[Name = "slot173@m173"; Cpus = 8; Arch = "A"; Start = true; Requirements = START]"#,
+        r#"[Name = "slot186@m186"; Cpus = 2; Memory = 4000; Arch = "A"; Start = TARGET.RequestMemory <= Memory; Requirements = START; PartitionableSlot = true; MachineResources = "Cpus Memory"; ConsumptionCpus = TARGET.RequestCpus; ConsumptionMemory = TARGET.RequestMemory]"#,
+    ]);
+    let jobs: Vec<ClassAd> = ads(&[
+        r#"[ClusterId = 6; User = "u2@x"; JobStatus = 1; RequestCpus = 2; RequestMemory = 500; Requirements = TARGET.Arch == "A"]"#,
+        r#"[ClusterId = 6; User = "u2@x"; JobStatus = 1; ConcurrencyLimits = "ifThen"]"#,
+        r#"[ClusterId = 6; User = "u2@x"; JobStatus = 1; JobPrio = 1; Requirements = TARGET.Arch == "A"]"#,
+        r#"[ClusterId = 8; AccountingGroup = "g2.u1"; JobStatus = 1; RequestMemory = 3000; Requirements = TARGET.Memory >= RequestMemory; ConcurrencyLimits = "ifThen"]"#,
+        r#"[ClusterId = 12; User = "u0@x"; JobStatus = 1; RequestCpus = 4]"#,
+        r#"[ClusterId = 12; User = "u0@x"; JobStatus = 1; RequestCpus = 4]"#,
+        r#"[ClusterId = 12; User = "u0@x"; JobStatus = 1; RequestCpus = 4]"#,
+        r#"[ClusterId = 12; User = "u0@x"; JobStatus = 1; RequestCpus = 4]"#,
+        r#"[ClusterId = 12; User = "u0@x"; JobStatus = 1; RequestCpus = 4]"#,
+        r#"[ClusterId = 13; AccountingGroup = "g2.u2"; JobStatus = 1; RequestMemory = 3000; Requirements = TARGET.Arch == "A"; ConcurrencyLimits = "ifThen"]"#,
+        r#"[ClusterId = 14; AccountingGroup = "g2.u0"; JobStatus = 1; RequestMemory = 500; Rank = TARGET.KFlops; Requirements = TARGET.Arch == "A"]"#,
+    ]);
+    let config =
+        b"GROUP_NAMES = g1, g2\nGROUP_QUOTA_g2 = 36\nNEGOTIATOR_DEPTH_FIRST = true\nCONCURRENCY_LIMIT_DEFAULT = 3\n";
+    let snapshot =
+        Snapshot { config: Config::parse("config", config).unwrap(), slots, jobs, now: 10, ..Snapshot::default() };
+    agree("a consumption policy beside slots over the limit", &snapshot).unwrap();
+    assert_eq!(cycle(&snapshot, Matcher::Reference).outcome.statistics.pie_spins, 3);
+}
+
 /// The pool in another version of the language, with what differs between versions in its slots and jobs.
 fn in_version(snapshot: Snapshot, semantics: Semantics) -> Snapshot {
     in_versions(snapshot, semantics, |_| semantics)

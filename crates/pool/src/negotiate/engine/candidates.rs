@@ -193,8 +193,20 @@ impl ClassMatcher<'_> {
         Refusal { rejection: rejection(&tally), tally, reached: Vec::new(), untested: false }
     }
 
+    /// True if a slot was over the limit of the submitter when the candidates were searched.
+    pub(super) fn has_passed_over(&mut self, found: &CandidateList) -> bool {
+        let mut too_heavy = || {
+            let idle = &self.classes[found.class].counts(&self.rows).idle;
+            let costs = self.rows.costs.iter().zip(idle);
+            found.listed.serve == Serve::Any
+                && costs.filter(|(_, free)| **free > 0).any(|(cost, _)| !found.session.permits_unclaimed(*cost))
+        };
+        found.listed.passed_over || too_heavy() || self.tally_in_use(found).over_limit > 0
+    }
+
     /// The candidates of a request, with the slots of its class among those that are listed.
     pub(super) fn all_listed(&mut self, mut found: CandidateList) -> ScannedCandidates {
+        found.listed.passed_over = self.has_passed_over(&found);
         let session = found.session;
         while let Some(candidate) = self.best_in_use(&mut found, &session, true) {
             found.listed.candidates.push(candidate);

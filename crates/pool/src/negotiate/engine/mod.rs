@@ -40,7 +40,6 @@ use crate::negotiate::rules::Rules;
 use crate::negotiate::slot_matcher::SlotMatcher;
 use crate::pool::Slot;
 use crate::pool::address::Protocols;
-use crate::priority::session::Serve;
 use crate::queue::request::Request;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::matching::symmetric;
@@ -420,14 +419,7 @@ impl SlotMatcher for ClassMatcher<'_> {
 
     fn passed_over(&mut self, submitter: usize) -> bool {
         let Some(found) = self.found.take() else { return self.offers.passed_over(submitter) };
-        let mut too_heavy = || {
-            let idle = &self.classes[found.class].counts(&self.rows).idle;
-            let costs = self.rows.costs.iter().zip(idle);
-            found.listed.serve == Serve::Any
-                && costs.filter(|(_, free)| **free > 0).any(|(cost, _)| !found.session.permits_unclaimed(*cost))
-        };
-        let passed_over = found.listed.submitter == submitter
-            && (found.listed.passed_over || too_heavy() || self.tally_in_use(&found).over_limit > 0);
+        let passed_over = found.listed.submitter == submitter && self.has_passed_over(&found);
         self.found = Some(found);
         passed_over
     }
