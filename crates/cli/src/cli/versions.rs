@@ -130,7 +130,7 @@ fn versions(arguments: &VersionsArguments, advertised: Option<Semantics>) -> Res
     let from = arguments.from.or(advertised.map(Semantics::measured)).unwrap_or(Semantics::of(OLDEST));
     if arguments.from.is_none() && from.series() == arguments.to.series() {
         let series = from.series();
-        let source = if advertised.is_some() { "the oldest that the ads advertise" } else { "the default" };
+        let source = if advertised.is_some() { "the version in which the oldest ads are read" } else { "the default" };
         return Err(Failure::input(format!(
             "HTCondor {series} would be compared with itself: it is {source}, and the version of `--to`"
         ))
