@@ -1509,6 +1509,9 @@ fn what_a_person_would_not_write_is_not_proposed() {
     // A condition on an amount that always holds.
     let told = proposed("[Requirements = TARGET.GPUs > 4]", &[&slot("GPUs = 0", "true")]);
     assert!(!told.is_empty() && told.iter().all(|one| !one.contains("> -1")), "{told:?}");
+    let told = proposed("[RequestGPUs = 0; Requirements = true]", &[&slot("GPUs = 2", "TARGET.RequestGPUs > 0")]);
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told.iter().all(|one| !one.contains("> -1")), "{told:?}");
     // A policy for another number of GPUs.
     let told = proposed("[Requirements = true]", &[&slot("GPUs = 2", "MY.GPUs == 0")]);
     assert!(!told.is_empty() && told.iter().all(|one| !one.contains("== 2")), "{told:?}");

@@ -157,6 +157,12 @@ pub(crate) fn number(literal: &Literal) -> Option<f64> {
     }
 }
 
+/// Tests if a number that is no amount would be written in place of an amount: what is more than -1 is anything.
+pub(crate) fn is_no_amount(present: &Literal, wanted: &Literal) -> bool {
+    let is_negative = |literal: &Literal| number(literal).is_some_and(|number| number < 0.0);
+    !is_negative(present) && is_negative(wanted)
+}
+
 /// An amount of memory or disk with its unit, in the unit of its attribute, if it is a string.
 pub(crate) fn amount(name: Name, literal: &Literal) -> Option<i64> {
     let unit: i64 = match name.folded() {

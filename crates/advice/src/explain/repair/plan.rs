@@ -11,7 +11,7 @@ use crate::explain::clauses::{AdCondition, others, own, truth_of};
 use crate::explain::correction;
 use crate::explain::job_view::JobView;
 use crate::explain::repair::count::CountedLimit;
-use crate::explain::repair::edit::{Bound, Edit, amount, bound, comparison, number, presence};
+use crate::explain::repair::edit::{Bound, Edit, amount, bound, comparison, is_no_amount, presence};
 use crate::explain::repair::inversion::{Constraint, Inversion};
 use crate::explain::repair::membership::Membership;
 use crate::explain::repair::suggestion::Changed;
@@ -394,11 +394,9 @@ fn compared_to_constants(
             let left_over = matches!(tree.node(tree.bare(other)), Node::Binary(BinaryOp::Modulo, ..));
             if bound(op, handle == left).is_some() && !contrary && !pattern && !left_over {
                 let handle = Handle { op, is_left: handle == left, other, inversion: Inversion::straight() };
-                let is_negative = |literal: &Literal| number(literal).is_some_and(|number| number < 0.0);
                 repairs.compared(&part, &handle, Some(literal), |wanted| {
-                    // An amount that is more than -1 is any amount.
-                    let is_amount = is_negative(literal) || !is_negative(&wanted.1);
-                    is_amount.then(|| Edit::constant(condition.place.holder, expr.clone(), inner, wanted))
+                    let edit = || Edit::constant(condition.place.holder, expr.clone(), inner, wanted.clone());
+                    (!is_no_amount(literal, &wanted.1)).then(edit)
                 });
             }
         }

@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 
 use crate::explain::clauses::{AdCondition, own};
 use crate::explain::job_view::JobView;
-use crate::explain::repair::edit::{Bound, bound, comparison, number};
+use crate::explain::repair::edit::{Bound, bound, comparison, is_no_amount, number};
 use crate::explain::repair::failure::FailureClass;
 use crate::explain::repair::inversion::{Constraint, Inversion};
 use crate::explain::repair::membership::Membership;
@@ -212,7 +212,8 @@ fn compared(block: TableView<'_>, part: &Expr) -> Option<(NodeId, Expr)> {
         match tree.node(at) {
             // Another number that has to be equal is another policy, not a wider one.
             Node::Literal(literal) if bound != Bound::Exactly && number(literal).is_some() => {
-                wanted(Some(literal)).filter(|wanted| number(wanted).is_some()).map(|wanted| (at, wanted))
+                let is_limit = |wanted: &Literal| number(wanted).is_some() && !is_no_amount(literal, wanted);
+                wanted(Some(literal)).filter(is_limit).map(|wanted| (at, wanted))
             }
             Node::Attr(word) if bound == Bound::Exactly && plan::names_something(tree, other) => {
                 let nowhere = !slot.contains(*word) && !job.contains(*word) && !block.table.has(*word);
