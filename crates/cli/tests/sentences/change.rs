@@ -7,7 +7,8 @@ use classmate_advice::internal::picture::PoolPicture;
 use classmate_advice::internal::whatif::Difference;
 use classmate_cli::report::{Color, whatif};
 use classmate_pool::internal::negotiate::candidate::PreemptState;
-use classmate_pool::{JobId, Outcome};
+use classmate_pool::internal::quota::summary::QuotaKind;
+use classmate_pool::{GroupSummary, JobId, Outcome};
 
 use super::template::{Checked, check, fit, number, same, singular};
 
@@ -25,9 +26,12 @@ pub(super) fn difference(before: &Outcome, after: &Outcome, found: &Difference) 
     let mut out = Vec::new();
     whatif::write(&mut out, found, Color::Off).unwrap();
     let text = String::from_utf8(out).unwrap();
-    let mut heading = "";
+    let (mut heading, mut scaled) = ("", 0);
     for line in text.lines() {
-        if line.starts_with("SUBMITTER") || line.starts_with("GROUP") || line.starts_with("SLOT KIND") {
+        if line.starts_with("static quotas ") {
+            (heading, scaled) = ("", scaled + 1);
+            scaled_quotas(before, after, line).map_err(|wrong| format!("{line}: {wrong}\n{text}"))?;
+        } else if line.starts_with("SUBMITTER") || line.starts_with("GROUP") || line.starts_with("SLOT KIND") {
             heading = line;
         } else if !heading.is_empty() && line.is_empty() {
             heading = "";
@@ -37,7 +41,43 @@ pub(super) fn difference(before: &Outcome, after: &Outcome, found: &Difference) 
             row(before, after, heading, line).map_err(|wrong| format!("{line}: {wrong}\n{text}"))?;
         }
     }
-    Ok(())
+    let parents = after.groups.iter().map(|group| scaled_below(after, &group.name));
+    let known = |sum_and_quota: &(f64, f64)| {
+        before.groups.iter().any(|group| scaled_below(before, &group.name) == Some(*sum_and_quota))
+    };
+    let expected = parents.flatten().filter(|found| !known(found)).count();
+    check(scaled >= expected, &format!("{expected} groups have static quotas below them that are scaled\n{text}"))
+}
+
+/// The sum of the static quotas below a group, and its own quota with all below it, if they are scaled down to that.
+fn scaled_below(outcome: &Outcome, name: &str) -> Option<(f64, f64)> {
+    let has = outcome.groups.iter().find(|group| group.name == name)?.subtree_quota;
+    let is_below = |group: &&GroupSummary| group.parent.as_deref() == Some(name) && group.kind == QuotaKind::Static;
+    let below: Vec<&GroupSummary> = outcome.groups.iter().filter(is_below).collect();
+    let sum: f64 = below.iter().map(|group| group.configured).sum();
+    // Quotas that may sum to more are kept as configured.
+    let is_scaled = |group: &&GroupSummary| {
+        group.subtree_quota != group.configured && (group.subtree_quota - group.configured * has / sum).abs() < 1e-6
+    };
+    let positive: Vec<&GroupSummary> = below.into_iter().filter(|group| group.configured > 0.0).collect();
+    (sum > has && !positive.is_empty() && positive.iter().all(is_scaled)).then_some((sum, has))
+}
+
+/// A sentence on static quotas that are scaled down after a change, which is not true of the outcome before.
+fn scaled_quotas(before: &Outcome, after: &Outcome, line: &str) -> Checked {
+    let top = fit("static quotas at the top level sum to {}, more than the pool's {}: they are scaled down", line)
+        .map(|parts| ("<none>", parts[0], parts[1]));
+    let below = || {
+        fit("static quotas below `{}` sum to {}, more than its {}: they are scaled down", line)
+            .map(|parts| (parts[0], parts[1], parts[2]))
+    };
+    let (name, sum, has) = top.or_else(below).ok_or("another form")?;
+    let is_root = after.groups.iter().any(|group| group.name == name && group.parent.is_none());
+    check(is_root == line.contains("the pool's"), "another place")?;
+    let found = scaled_below(after, name).ok_or("they are not scaled")?;
+    same("sum", sum, found.0)?;
+    same("quota", has, found.1)?;
+    check(scaled_below(before, name) != Some(found), "that is true before the change")
 }
 
 fn line(before: &Outcome, after: &Outcome, text: &str, whole: &str) -> Checked {
