@@ -17,6 +17,7 @@ use classmate_advice::internal::whatif::{AdEdit, Difference, PoolRun, drain};
 use classmate_cli::report::Color;
 use classmate_cli::report::explain::ShownParts;
 use classmate_config::internal::config::Config;
+use classmate_pool::internal::accountant::AccountantLog;
 use classmate_pool::internal::generate::{GeneratedPool, NOW};
 use classmate_pool::internal::negotiate::{PreparedPool, Purpose, Snapshot, negotiate};
 use proptest::prelude::*;
@@ -1560,4 +1561,25 @@ fn a_job_that_starts_as_cron_says_waits_for_its_time() {
     let found = explained_in_cycle(&snapshot, "1.0");
     assert!(found.causes[0].text.contains("(cron_minute)"), "{:?}", found.causes);
     assert!(found.suggestions.iter().all(|one| !one.helps), "{:?}", found.suggestions);
+}
+
+/// Example g of floors in `docs/reference/negotiation.md`: the submitter below its floor is served first although its priority is
+/// worse, and both are in one group.
+#[test]
+fn a_submitter_below_its_floor_came_first() {
+    let job = |cluster: u32, owner: &str| {
+        ad(&format!(
+            "[ClusterId = {cluster}; ProcId = 0; JobStatus = 1; JobUniverse = 5; User = \"{owner}@x\"; Requirements = true]"
+        ))
+    };
+    let log = b"101 Customer.a@x * *\n103 Customer.a@x Priority 500.0\n103 Customer.a@x Floor 1\n";
+    let snapshot = Snapshot {
+        slots: vec![unclaimed("s", "true"), unclaimed("other", "false")],
+        jobs: vec![job(1, "a"), job(2, "b")],
+        log: AccountantLog::read(log.as_slice()).ok(),
+        ..Snapshot::default()
+    };
+    let found = explained_in_cycle(&snapshot, "2.0");
+    let told = "a@x got the only matching slot: in turn 1; b@x had turn 2, as submitters below their floor came first";
+    assert_eq!(found.causes[0].text, told);
 }

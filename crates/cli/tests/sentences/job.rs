@@ -649,21 +649,33 @@ impl JobCase<'_> {
             .map(|(turn, _)| turn)
             .collect();
         let lost: Vec<usize> = self.played.turns(&self.submitter).into_iter().map(|(turn, _)| turn).collect();
-        let later = parts[2].strip_suffix(", as its group came later");
-        // Its group was negotiated with, and only then that of the job.
-        let group = |turn: &usize| self.played.outcome.negotiations[turn - 1].group.clone();
+        let visit = |turn: &usize| &self.played.outcome.negotiations[turn - 1];
+        let (of_won, first) = (|| won.iter().map(visit), lost.first().map(visit));
         let is_before = !won.is_empty() && won.iter().max() < lost.iter().min();
-        let other_group = is_before && won.iter().all(|turn| group(turn) != lost.first().and_then(group));
-        check(later.is_some() == other_group, "the order of groups")?;
-        self.turn_list(winner, &format!("turn {}", parts[0]), (&won, other_group))?;
-        self.turn_list(&self.submitter, later.unwrap_or(parts[2]), (&lost, other_group))
+        // Its group was negotiated with, and only then that of the job; or its pie was that of floors.
+        let is_other = is_before && first.is_some_and(|first| of_won().all(|turn| turn.group != first.group));
+        let same_group = |first: &Negotiation| of_won().all(|turn| turn.group == first.group && turn.pie < first.pie);
+        let log = self.played.snapshot.log.as_ref().ok_or("no log")?;
+        let floor = |name: &str| log.get(format!("Customer.{name}").as_bytes())?.integer("Floor");
+        let of_floor = is_before && first.is_some_and(same_group) && floor(winner).unwrap_or(0) > 0;
+        let is_met = floor(&self.submitter).unwrap_or(0) as f64 <= self.job.standing.usage;
+        check(!of_floor || is_met, "its floor is not met")?;
+        let why = match (is_other, of_floor) {
+            (true, _) => ", as its group came later",
+            (_, true) => ", as submitter below their floor came first",
+            _ => "",
+        };
+        let later = parts[2].strip_suffix(why).ok_or("another order")?;
+        check(!later.contains(", as "), "the order of groups")?;
+        self.turn_list(winner, &format!("turn {}", parts[0]), (&won, !why.is_empty()))?;
+        self.turn_list(&self.submitter, later, (&lost, !why.is_empty()))
     }
 
-    /// A list of turns, with the priority of the submitter, unless the order of groups is the reason.
-    fn turn_list(&self, submitter: &str, text: &str, (turns, other_group): (&[usize], bool)) -> Checked {
+    /// A list of turns, with the priority of the submitter, unless something else is the reason.
+    fn turn_list(&self, submitter: &str, text: &str, (turns, is_other): (&[usize], bool)) -> Checked {
         let (listed, priority) = text.split_once(" (effective priority ").map_or((text, None), |(a, b)| (a, Some(b)));
         match priority {
-            None if other_group => {}
+            None if is_other => {}
             Some(priority) => {
                 same("priority", priority.trim_end_matches(')'), self.played.priority(submitter).ok_or("no turn")?)?;
             }

@@ -8,10 +8,10 @@ use crate::explain::PoolFacts;
 use crate::explain::causes::{Cause, Reason};
 use crate::explain::cycle::order::{ServiceOrder, precedence_of_policy, standing};
 use crate::explain::cycle::record::OutcomeRecord;
-use crate::explain::cycle::trace::JobInCycle;
+use crate::explain::cycle::trace::{JobInCycle, floor};
 use crate::explain::values::tally;
 use classmate::internal::plural::counted;
-use classmate_pool::Match;
+use classmate_pool::{Match, Snapshot};
 
 /// Slots that a submitter got.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -68,7 +68,7 @@ fn listed(turns: &[usize]) -> String {
 /// The turns in which a submitter got slots, and those of the job's submitter, with the figures that order them.
 fn why(
     record: &OutcomeRecord<'_>,
-    pool: &PoolFacts,
+    (pool, snapshot): (&PoolFacts, &Snapshot),
     (winner, matches): (&str, &[&Match]),
     turns: &[usize],
     loser: &JobInCycle<'_>,
@@ -86,11 +86,18 @@ fn why(
         None => String::new(),
     };
     let of_own: Vec<usize> = record.turns(own).iter().map(|turn| turn.turn).collect();
-    // Each group has its pies: priorities decide in one group alone.
-    let first_pie = |name: &str| visit(name).map(|visit| visit.pie);
-    let is_later = turns.iter().max() < of_own.iter().min() && first_pie(winner) < first_pie(own);
-    if matches!(*pool.order, ServiceOrder::Submitters) && !turns.is_empty() && is_later {
-        return format!("in {}; {own} had {}, as its group came later", listed(turns), listed(&of_own));
+    // Priorities decide within one group alone, and there only after the pie of submitters below their floor.
+    let visit = |turn: &usize| &record.outcome.negotiations[*turn - 1];
+    let first = of_own.first().filter(|first| !turns.is_empty() && turns.iter().all(|turn| turn < first)).map(visit);
+    if let Some(first) = first.filter(|_| matches!(*pool.order, ServiceOrder::Submitters)) {
+        let told = |why: &str| format!("in {}; {own} had {}, as {why}", listed(turns), listed(&of_own));
+        if turns.iter().map(visit).all(|turn| turn.group != first.group) {
+            return told("its group came later");
+        }
+        let is_earlier_pie = turns.iter().map(visit).all(|turn| turn.group == first.group && turn.pie < first.pie);
+        if is_earlier_pie && floor(snapshot, winner).is_some() {
+            return told("submitters below their floor came first");
+        }
     }
     format!("in {}{}; {own} had {}{}", listed(turns), standing(winner), listed(&of_own), standing(own))
 }
@@ -98,7 +105,7 @@ fn why(
 /// The users of some slots of the pool, apart from the job itself. `unsent` are those that do not match its requests.
 pub(crate) fn competition(
     record: &OutcomeRecord<'_>,
-    pool: &PoolFacts,
+    (pool, snapshot): (&PoolFacts, &Snapshot),
     loser: &JobInCycle<'_>,
     (usable, unsent): (&[usize], &[usize]),
 ) -> Competition {
@@ -129,7 +136,7 @@ pub(crate) fn competition(
             let is_of = |pie, spin| matches.iter().any(|made| (made.pie, made.spin) == (pie, spin));
             let turns = record.turns(submitter).into_iter().filter(|turn| turn.passed.is_none());
             let turns: Vec<usize> = turns.filter(|turn| is_of(turn.pie, turn.spin)).map(|turn| turn.turn).collect();
-            let why = why(record, pool, (submitter, &matches), &turns, loser);
+            let why = why(record, (pool, snapshot), (submitter, &matches), &turns, loser);
             WonSlots { submitter: submitter.to_owned(), slots: matches.len(), turns, why }
         })
         .collect();

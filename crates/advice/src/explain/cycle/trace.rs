@@ -116,7 +116,7 @@ impl CycleTrace {
                 left_out::submitter(snapshot, &pool.rules, &pool.settings, submitter).map(|(_, text)| text)
             },
             displaced: displaced(record.outcome, &asker.ad, submitter).filter(|_| activity == Activity::Running),
-            taken: competition(record, pool, asked, (&pre_cycle.usable, unsent)),
+            taken: competition(record, (pool, snapshot), asked, (&pre_cycle.usable, unsent)),
             unsent: pre_cycle.unsent.clone().map(|unsent| unsent.after(record, pool)),
             rank: pool.order.rank(id).cloned(),
             matched,
@@ -137,6 +137,16 @@ fn displaced(outcome: &Outcome, job: &ClassAd, submitter: &str) -> Option<Match>
 
 /// The ceiling of a submitter, as the accountant's log has it.
 pub(crate) fn ceiling(snapshot: &Snapshot, submitter: &str) -> Option<i64> {
+    of_record(snapshot, submitter, "Ceiling").filter(|ceiling| *ceiling >= 0)
+}
+
+/// The floor of a submitter, as the accountant's log has it.
+pub(crate) fn floor(snapshot: &Snapshot, submitter: &str) -> Option<i64> {
+    of_record(snapshot, submitter, "Floor").filter(|floor| *floor > 0)
+}
+
+/// An integer of a submitter's record.
+fn of_record(snapshot: &Snapshot, submitter: &str, attribute: &str) -> Option<i64> {
     let record = snapshot.log.as_ref()?.get(format!("Customer.{submitter}").as_bytes())?;
-    record.integer("Ceiling").filter(|ceiling| *ceiling >= 0)
+    record.integer(attribute)
 }
