@@ -4,7 +4,11 @@
 //! `crates/pool/tests/divisions.rs` checks the laws that hold for every tree of groups.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+use classmate::ClassAd;
 use classmate_cli::conform::{Kind, answer};
+use classmate_cli::report::{Color, outcome};
+use classmate_config::Config;
+use classmate_pool::{Snapshot, negotiate};
 use serde_json::{Map, Value as Json, json};
 
 /// The result of a case.
@@ -357,6 +361,41 @@ fn example_20_children_larger_than_their_parent() {
     assert_eq!(column(&result, &leaves, "quota"), [40.0, 40.0, 40.0]);
     assert_eq!(limits(&result, 0), called([("b", 40), ("a.x", 40), ("a.y", 20)]));
     assert_eq!(final_use(&result, &leaves), [40.0, 20.0, 40.0]);
+}
+
+/// Example 15: of the 50 jobs of `b` 20 match any slot, so that its allocation of the second round is 20, and that of `a` 50 + 30.
+#[test]
+fn example_15_the_table_of_a_cycle_has_the_allocations_of_the_last_round() {
+    let ad = |text: String| ClassAd::parse(text.as_bytes()).unwrap();
+    let job = |cluster: usize, number: usize, group: &str, requirements: bool| {
+        ad(format!(
+            "[ClusterId = {cluster}; ProcId = {number}; JobStatus = 1; JobUniverse = 5; Owner = \"u\"; AcctGroup = \"{group}\"; \
+             AcctGroupUser = \"u\"; AccountingGroup = \"{group}.u\"; Requirements = {requirements}]"
+        ))
+    };
+    let of_a = (0..100).map(|number| job(1, number, "a", true));
+    let of_b = (0..50).map(|number| job(2 + usize::from(number >= 20), number, "b", number < 20));
+    let text =
+        b"GROUP_NAMES = a, b\nGROUP_QUOTA_a = 50\nGROUP_QUOTA_b = 50\nGROUP_ACCEPT_SURPLUS = true\nUID_DOMAIN = x";
+    let snapshot = Snapshot {
+        slots: (0..100)
+            .map(|slot| ad(format!("[Name = \"s{slot}\"; State = \"Unclaimed\"; Requirements = true]")))
+            .collect(),
+        jobs: of_a.chain(of_b).collect(),
+        config: Config::parse("config", text).unwrap(),
+        ..Snapshot::default()
+    };
+    let found = negotiate(&snapshot).unwrap();
+    let mut out = Vec::new();
+    outcome::write(&mut out, &found, 0, Color::Off).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    let rows = ["a", "b"].map(|group| {
+        let line = text.lines().find(|line| line.starts_with(&format!("{group} "))).unwrap();
+        line.split_whitespace().skip(1).map(str::to_owned).collect::<Vec<_>>()
+    });
+    // QUOTA, REQUESTED, USED BEFORE, ALLOCATED, USED; and the number of rounds.
+    assert_eq!(rows.each_ref().map(|row| row[..5].join(" ")), ["50 100 0 80 80", "50 50 0 20 20"], "{text}");
+    assert!(found.groups.iter().all(|group| group.rounds.len() > 1));
 }
 
 /// The simulation counts free slots: 100 slots stand for those that can be matched, and `total` for the pool.

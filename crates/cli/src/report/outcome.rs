@@ -65,7 +65,7 @@ fn groups(out: &mut impl Screen, outcome: &Outcome, color: Color) -> io::Result<
         TableColumn::right("QUOTA", 0, |group| number(group.quota)),
         TableColumn::right("REQUESTED", 0, |group| number(group.demand)),
         TableColumn::right("USED BEFORE", 1, |group| number(group.usage_before)),
-        TableColumn::right("ALLOCATED", 0, |group| number(group.granted())),
+        TableColumn::right("ALLOCATED", 0, |group| number(group.allocated)),
         TableColumn::right("USED", 0, |group| number(group.usage)),
         TableColumn::right("ROUNDS", 2, |group| group.rounds.len().to_string()),
     ];

@@ -43,8 +43,8 @@ pub struct GroupSummary {
 }
 
 impl GroupSummary {
-    /// Weighted slots to which it was entitled: the grant of the first round. The grant of the last round is the rest
-    /// left to use.
+    /// Weighted slots to which it was entitled: the grant of the first round, before groups released what they could not use. The
+    /// grant of the last round is what it had in the end.
     pub fn granted(&self) -> f64 {
         self.rounds.first().map_or(self.allocated, |round| round.allocated)
     }
