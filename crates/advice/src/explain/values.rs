@@ -21,6 +21,8 @@ const MAX_ATTRIBUTES: usize = 4;
 const MAX_VALUES: usize = 3;
 /// Maximum number of characters of a value; longer ones are cut.
 const MAX_CHARACTERS: usize = 60;
+/// The same of one of several values.
+const MAX_OF_SEVERAL: usize = 32;
 
 /// A note on each attribute that a condition refers to, in parentheses after a blank: first on those outside of calls.
 pub(super) fn beside(expr: &Expr, note: impl FnMut(Reference) -> String) -> String {
@@ -137,8 +139,8 @@ pub(super) fn summary(found: &RowValues) -> String {
     }
     let hidden = parts.len().saturating_sub(MAX_VALUES);
     let shown = |(text, count): &(String, usize)| match parts.len() {
-        1 => cut(text),
-        _ => format!("{} ({count})", cut(text)),
+        1 => cut(text, MAX_CHARACTERS),
+        _ => format!("{} ({count})", cut(text, MAX_OF_SEVERAL)),
     };
     let mut text = parts.iter().take(MAX_VALUES).map(shown).collect::<Vec<_>>().join(", ");
     if hidden > 0 {
@@ -147,10 +149,10 @@ pub(super) fn summary(found: &RowValues) -> String {
     text
 }
 
-/// A value, cut to a readable length.
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(MAX_CHARACTERS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
+/// A value, cut to a readable length; a string keeps its quotation marks.
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…{}", &text[..end], if text.starts_with('"') { "\"" } else { "" }),
         None => text.to_owned(),
     }
 }

@@ -33,6 +33,8 @@ pub struct ShownParts {
 
 /// Maximum number of lines without details.
 const MAX_LINES: usize = 12;
+/// Maximum number of lines of a suggestion without details: one that is longer makes too many changes to be worth more than a cause.
+const MAX_SUGGESTION: usize = 4;
 /// Maximum number of causes and of suggestions without details.
 const MAX_SHOWN: usize = 3;
 /// Characters of a condition in a sentence without details.
@@ -117,6 +119,11 @@ fn line_count(texts: &[String], width: Option<usize>) -> usize {
 fn summary(out: &mut impl Screen, lines: SummaryLines, parts: &ShownParts, color: Color) -> io::Result<()> {
     let SummaryLines { status, causes, mut folded, mut suggestions, more } = lines;
     let mut shown = if parts.details { causes.len() } else { causes.len().min(MAX_SHOWN) };
+    // The heading alone suggests nothing.
+    suggestions.retain(|one| line_count(std::slice::from_ref(one), out.width()) <= MAX_SUGGESTION);
+    if suggestions.len() == 1 {
+        suggestions.clear();
+    }
     loop {
         let mut lines = vec![status.clone()];
         let cause = |text: &String| if parts.details { format!("- {text}") } else { format!("- {}", brief(text)) };
