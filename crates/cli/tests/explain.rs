@@ -1583,3 +1583,39 @@ fn a_submitter_below_its_floor_came_first() {
     let told = "a@x got the only matching slot: in turn 1; b@x had turn 2, as submitters below their floor came first";
     assert_eq!(found.causes[0].text, told);
 }
+
+#[test]
+fn what_was_probably_meant_comes_before_what_most_slots_have() {
+    let slot = |site: &str| format!("[Name = \"s\"; MyType = \"Machine\"; Site = \"{site}\"; Requirements = true]");
+    let slots = ["CentOS8", "CentOS9", "CentOS9", "SU-ITS"].map(slot);
+    let slots: Vec<&str> = slots.iter().map(String::as_str).collect();
+    let first = |condition: &str| proposed(&format!("[Requirements = {condition}]"), &slots).remove(0);
+    for condition in ["Site == CentOS8", "TARGET.Site == \"CentOS 8\"", "TARGET.Site is \"centos8\""] {
+        assert!(first(condition).contains("\"CentOS8\"`: 1 of 4"), "{condition}: {}", first(condition));
+    }
+}
+
+/// 2 slots fail by the disk alone, and 3 by the cores alone; but 12 of 15 have too small a disk, and 4 no cores.
+#[test]
+fn a_condition_of_more_than_twice_as_many_slots_comes_first() {
+    let slot = |(cpus, disk): (u32, u32)| {
+        format!(
+            "[Name = \"s\"; MyType = \"Machine\"; Cpus = {cpus}; Disk = {disk}; Memory = {disk}; Requirements = MY.Cpus > 0]"
+        )
+    };
+    let mut slots = vec![slot((0, 900)); 3];
+    slots.extend(vec![slot((1, 500)); 2]);
+    slots.extend(vec![slot((1, 10)); 9]);
+    slots.push(slot((0, 10)));
+    let slots: Vec<&str> = slots.iter().map(String::as_str).collect();
+    let found = causes("[Requirements = TARGET.Disk > 800 && TARGET.Memory > 100]", &slots);
+    assert!(found[0].starts_with("12 of 15 slots do not satisfy `TARGET.Disk > 800`"), "{found:?}");
+}
+
+#[test]
+fn a_request_of_nothing_is_not_told_beside_its_removal_with_another_change() {
+    let slot = "[Name = \"s\"; MyType = \"Machine\"; GPUs = 0; Requirements = TARGET.RequestGPUs is undefined || MY.GPUs >= TARGET.RequestGPUs]";
+    let told = proposed("[RequestGPUs = 2; Requirements = TARGET.CUDACapability >= 7.0]", &[slot]);
+    let removed = told.iter().filter(|one| one.starts_with("remove request_gpus and"));
+    assert_eq!((removed.count(), told.iter().any(|one| one.contains("request_gpus = 0"))), (1, false), "{told:?}");
+}

@@ -324,13 +324,17 @@ fn of_obstacles(view: &JobView<'_>) -> (Vec<Cause>, usize) {
     let concerned = |obstacle: &Obstacle<'_>| {
         obstacle.values().map(|failing| view.classes.size(&failing.classes)).max().unwrap_or(0)
     };
-    let most_concerned = unselected().map(|at| concerned(&obstacles.all[at])).max().unwrap_or(0);
+    let widest = unselected().max_by_key(|at| concerned(&obstacles.all[*at]));
+    let most_concerned = widest.map_or(0, |at| concerned(&obstacles.all[at]));
     let rank = |(obstacle, weight): (&Obstacle<'_>, &usize)| {
         let mut classes = obstacle.values().flat_map(|failing| &failing.classes);
         let is_many = weight * FEW_OF >= most && concerned(obstacle) * 2 >= most_concerned;
         let is_first =
             is_many && classes.any(|class| left[*class] || selects && view.classes.all[*class].is_accepted());
-        (!is_first, std::cmp::Reverse(*weight))
+        // What concerns more than twice as many slots is the better answer, unless it alone keeps few of these away.
+        let is_narrow =
+            concerned(obstacle) * 2 < most_concerned && widest.is_some_and(|at| weights[at] * FEW_OF >= *weight);
+        (!is_first, is_narrow, std::cmp::Reverse(*weight))
     };
     let ranks: Vec<_> = obstacles.all.iter().zip(&weights).map(rank).collect();
     let mut order: Vec<usize> = (0..weights.len()).filter(|at| weights[*at] > 0).collect();

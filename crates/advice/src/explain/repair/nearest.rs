@@ -101,18 +101,18 @@ pub(crate) fn nearest(view: &JobView<'_>) -> (Vec<NearSlots>, Vec<TestedChange>)
 /// Changes without those that set an attribute to 0, where its removal does the same, and without steps of a limit that win no
 /// more slots than a smaller one.
 fn without_repeated(mut tested: Vec<TestedChange>) -> Vec<TestedChange> {
-    let attribute = |one: &TestedChange, after: &str| match one.suggestion.changes.as_slice() {
-        [change] if change.of == Changed::Job && change.after == after => Some(change.attribute.to_ascii_lowercase()),
-        _ => None,
-    };
-    let removed = |one: &TestedChange| {
-        Some((attribute(one, "undefined")?, one.suggestion.won_slots.clone(), one.suggestion.lost))
-    };
-    let removed: Vec<(String, Vec<u32>, usize)> = tested.iter().filter_map(removed).collect();
-    tested.retain(|one| {
-        let Some(name) = attribute(one, "0") else { return true };
-        let Suggestion { won_slots, lost, .. } = &one.suggestion;
-        !removed.iter().any(|(other, theirs, less)| *other == name && theirs == won_slots && less == lost)
+    let all: Vec<(Vec<Change>, Vec<u32>, usize)> = tested
+        .iter()
+        .map(|one| (one.suggestion.changes.clone(), one.suggestion.won_slots.clone(), one.suggestion.lost))
+        .collect();
+    tested.retain(|TestedChange { suggestion: Suggestion { changes, won_slots, lost, .. }, .. }| {
+        let removed = |change: &Change| match (change.of, change.after.as_str()) {
+            (Changed::Job, "0") => Change { after: "undefined".to_owned(), ..change.clone() },
+            _ => change.clone(),
+        };
+        let removed: Vec<Change> = changes.iter().map(removed).collect();
+        removed == *changes
+            || !all.iter().any(|(other, won, less)| *other == removed && won == won_slots && less == lost)
     });
     // A further step that wins no more.
     let mut steps: IndexMap<Vec<(Changed, String)>, usize> = IndexMap::new();
@@ -136,8 +136,8 @@ fn gives_up(change: &Change) -> bool {
     change.of == Changed::Job && change.after == "0" && Name::new(&change.attribute).folded().starts_with(b"request")
 }
 
-/// Changes by their size; of equal ones corrections come first, then those after which most slots match, with smaller changes
-/// of the same limits before them.
+/// Changes by their size; of equal ones corrections come first, then strings that were probably misspelled, then those after which
+/// most slots match, with smaller changes of the same limits before them.
 fn ranked(mut tested: Vec<TestedChange>) -> Vec<TestedChange> {
     let mut most: IndexMap<Vec<(Changed, String)>, usize> = IndexMap::new();
     for one in &tested {
@@ -152,7 +152,8 @@ fn ranked(mut tested: Vec<TestedChange>) -> Vec<TestedChange> {
         let (place, most) = most.get_full(&places(one)).map_or((0, 0), |(place, _, most)| (place, *most));
         let slots = one.suggestion.slots;
         let order = if one.is_step { slots } else { usize::MAX - slots };
-        let size = (one.weight, !is_correction, std::cmp::Reverse(most), is_removal);
+        let slip = (one.slip.is_none(), one.slip);
+        let size = (one.weight, !is_correction, slip, std::cmp::Reverse(most), is_removal);
         (is_of_others, of == Some(Changed::Slot), size, place, order)
     });
     tested
@@ -266,7 +267,7 @@ fn of_edits(
     let is_limit =
         |edit: &Edit| matches!(edit.value(), Some((_, Bound::AtMost | Bound::AtLeast))) && is_number_now(view, edit);
     let suggestion = Suggestion { changes, slots, won, lost, unclaimed: 0, helps: true, won_slots, example };
-    Some(TestedChange { suggestion, weight, after, is_step: edits.iter().any(is_limit) })
+    Some(TestedChange { suggestion, weight, after, is_step: edits.iter().any(is_limit), slip: slip(view.job, &edits) })
 }
 
 /// Tests if what an edit changes is a number, or a string that was meant as one.
@@ -405,12 +406,26 @@ fn wanted_in_block(
     (0..plans).map(|plan| (0..block.ads.len()).map(|slot| set(plan, slot)).collect()).collect()
 }
 
-/// The edit distance of the strings that some edits write from the present ones, ignoring case.
+/// The edit distance of two strings, ignoring case, if one may be a misspelling of the other.
+fn misspelled((old, new): (Vec<u8>, &[u8])) -> Option<usize> {
+    near::distance(&old, new, near::allowance(&old))
+}
+
+/// The edit distance of the strings that some edits write from the present ones.
 fn distance_of_texts(job: &ClassAd, edits: &[Edit]) -> usize {
     /// Further than any two names.
     const UNRELATED_DISTANCE: usize = 1000;
     let texts = edits.iter().filter_map(|edit| edit.texts(job));
-    texts.map(|(old, new)| near::distance(&old, new, near::allowance(&old)).unwrap_or(UNRELATED_DISTANCE)).sum()
+    texts.map(|texts| misspelled(texts).unwrap_or(UNRELATED_DISTANCE)).sum()
+}
+
+/// The letters by which strings were probably misspelled, if all edits correct that or another mistake; none otherwise.
+fn slip(job: &ClassAd, edits: &[Edit]) -> Option<usize> {
+    let of_edit = |edit: &Edit| match edit.texts(job) {
+        Some(texts) => misspelled(texts),
+        None => (edit.of == Changed::Correction).then_some(0),
+    };
+    edits.iter().map(of_edit).sum()
 }
 
 /// The variants worth trying: of limits the smallest change, and the smallest after which half of the slots that want one may

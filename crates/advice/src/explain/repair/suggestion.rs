@@ -65,4 +65,6 @@ pub(crate) struct TestedChange {
     pub(crate) after: ClassAd,
     /// A limit is moved, so that smaller changes may do for some slots.
     pub(crate) is_step: bool,
+    /// The letters by which strings were probably misspelled; none if it corrects no mistake.
+    pub(crate) slip: Option<usize>,
 }
