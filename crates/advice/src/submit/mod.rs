@@ -401,7 +401,10 @@ impl SubmitFile<'_> {
             }
         }
         for (name, resource) in self.prefixed("request_") {
-            let is_known = ["cpus", "disk", "memory"].iter().any(|known| resource.eq_ignore_ascii_case(known));
+            // `condor_submit` warns of the last four, and does nothing with them.
+            let is_known = ["cpus", "disk", "memory", "cpu", "gpu", "gpu_memory", "gpus_memory"]
+                .iter()
+                .any(|known| resource.eq_ignore_ascii_case(known));
             if is_known || resource.len() < 2 || resource.starts_with('_') {
                 continue;
             }
