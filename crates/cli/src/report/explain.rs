@@ -570,17 +570,20 @@ pub fn suggested(suggestion: &Suggestion, found: &Explanation) -> (String, Strin
     let Suggestion { slots, won, lost, unclaimed, .. } = *suggestion;
     let is_of_slots = suggestion.changes.iter().any(|change| change.of == Changed::Slot);
     let after = if is_of_slots { found.matching + won } else { slots };
-    let balance = match (won, lost) {
-        (won, 0) if won == after => String::new(),
-        (won, 0) => format!(" (+{won})"),
-        (won, lost) => format!(" (+{won}, −{lost})"),
+    // Of the slots that match then, those that are won may be unclaimed: none that matches now is, or the job would have it,
+    // unless it does not wait.
+    let (left, of_won) = match found.cycle {
+        Some(_) => (format!(", {unclaimed} unclaimed"), format!(", {unclaimed} of them unclaimed")),
+        None => Default::default(),
     };
-    // None that matches now is unclaimed, or the job would have it.
-    let left = found.cycle.as_ref().map(|_| format!(", {unclaimed} unclaimed"));
-    let left = left.unwrap_or_default();
+    let balance = match (won, lost) {
+        (won, 0) if won == after => left,
+        (won, 0) => format!(" (+{won}{of_won})"),
+        (won, lost) => format!(" (+{won}{of_won}, −{lost})"),
+    };
     let matches = if found.slots == 1 { "matches" } else { verb(after, "matches", "match") };
     let all = counted(found.slots as u64, "slot");
-    (changes.join(" and "), format!("{after} of {all} {matches}{balance}{left}"))
+    (changes.join(" and "), format!("{after} of {all} {matches}{balance}"))
 }
 
 /// The command of a submit file for an attribute, with the number of bytes of its unit if it is an amount of memory or disk.

@@ -840,18 +840,22 @@ impl JobCase<'_> {
         same("slots", parts[0], after.len() as f64)?;
         let won = after.iter().filter(|slot| !self.matches(slot));
         let lost = self.matching().len() + won.clone().count() - after.len();
-        if let Some(balance) = fit(" (+{}, −{}){}", parts[2]) {
-            same("won", balance[0], won.clone().count() as f64)?;
-            same("lost", balance[1], lost as f64)?;
+        let free = won.clone().filter(|slot| self.is_free(slot) && !self.exclusion(slot)).count();
+        let free = |text: &str| same("unclaimed", text, free as f64);
+        if let Some(parts) = fit(", {} unclaimed", parts[2]) {
+            check(won.clone().count() == after.len(), "others match as well")?;
+            return free(parts[0]);
         }
-        match parts[2].split_once(", ").filter(|_| parts[2].ends_with(" unclaimed")) {
-            Some((_, left)) => {
-                let free = won.filter(|slot| self.is_free(slot) && !self.exclusion(slot)).count();
-                let left = left.rsplit(", ").next().unwrap_or_default();
-                same("unclaimed", left.trim_end_matches(" unclaimed"), free as f64)
-            }
-            None => Ok(()),
-        }
+        let (balance, less) = match fit(" (+{}, −{})", parts[2]) {
+            Some(balance) => (balance[0], number(balance[1])),
+            None => (fit(" (+{})", parts[2]).ok_or("another balance")?[0], 0.0),
+        };
+        check(less == lost as f64, &format!("{lost} are lost"))?;
+        let gained = match fit("{}, {} of them unclaimed", balance) {
+            Some(parts) => free(parts[1]).map(|()| parts[0])?,
+            None => balance,
+        };
+        same("won", gained, won.count() as f64)
     }
 
     /// A command of a submit file that sets an attribute.
