@@ -109,7 +109,8 @@ fn a_value_of_several_lines_may_look_like_commands() {
 /// `condor_submit -dry-run` 25.14.1 warns of all these but `request_foo`, and makes neither attributes nor conditions of them.
 #[test]
 fn misspelled_requests_are_not_made() {
-    let text = b"executable = /bin/true\nrequest_cpu = 64\nrequest_gpu = 2\nrequest_gpu_memory = 5\nrequest_gpus_memory = 6\n\
+    let text =
+        b"executable = /bin/true\nrequest_cpu = 64\nrequest_gpu = 2\nrequest_gpu_memory = 5\nrequest_gpus_memory = 6\n\
         request_foo = 3\nqueue";
     let made = jobs("a.sub", text, &SubmitContext::default(), None).unwrap();
     let mut names: Vec<String> = made[0].names().map(|name| name.display().to_ascii_lowercase()).collect();

@@ -3,7 +3,7 @@
 //!
 //! In: a slot and idle jobs. Out: plain data; every change was tried.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -114,19 +114,20 @@ impl NearMissJobs<'_> {
         self.failed(found.filter(|(_, jobs)| !jobs.is_empty()).collect(), true)
     }
 
-    /// The first conditions by which some jobs reject the slot; the most jobs first.
+    /// The conditions by which some jobs reject the slot, each counted by itself; the most jobs first.
     pub(super) fn refusing(&self, counts: impl Fn(&SlotClass) -> bool) -> Vec<FailedCondition> {
-        let mut found: BTreeMap<String, (Option<&AdCondition>, Vec<usize>)> = BTreeMap::new();
+        let mut found: BTreeMap<String, (Option<&AdCondition>, BTreeSet<usize>)> = BTreeMap::new();
         for (at, class) in self.classes.all.iter().enumerate().filter(|(_, class)| !class.accepts() && counts(class)) {
             let conditions = &self.classes.policies[class.policy].conditions;
-            let first =
-                conditions.required().find(|(at, _)| class.many[*at] != Truth::True).map(|(_, condition)| condition);
-            if first.is_some() || conditions.all.is_empty() {
-                let text = first.map_or_else(|| MISSING.to_owned(), |condition| format!("{:#}", condition.expr));
-                found.entry(text).or_insert_with(|| (first, Vec::new())).1.push(at);
+            let failing = conditions.required().filter(|(at, _)| class.many[*at] != Truth::True);
+            let failing = failing.map(|(_, condition)| Some(condition));
+            for condition in failing.chain(conditions.all.is_empty().then_some(None)) {
+                let text = condition.map_or_else(|| MISSING.to_owned(), |condition| format!("{:#}", condition.expr));
+                found.entry(text).or_insert_with(|| (condition, BTreeSet::new())).1.insert(at);
             }
         }
-        let found = found.into_values().map(|(first, classes)| (first, self.classes.ads_of(&classes)));
+        let ads = |classes: BTreeSet<usize>| self.classes.ads_of(&classes.into_iter().collect::<Vec<_>>());
+        let found = found.into_values().map(|(condition, classes)| (condition, ads(classes)));
         self.failed(found.collect(), false)
     }
 

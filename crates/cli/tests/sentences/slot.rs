@@ -3,6 +3,7 @@
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::matching::symmetric;
 use classmate::internal::eval::scope::Scope;
+use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::{Name, Value};
 use classmate_advice::internal::explain::slot::SlotExplanation;
@@ -78,8 +79,8 @@ impl SlotCase<'_> {
         check(symmetric(&ad, &self.slot.ad, &self.played.settings), "it does not match then")
     }
 
-    /// A condition with the values beside it, and the jobs for which it is not true; at most those, if each job counts for
-    /// one of its conditions only.
+    /// A condition with the values beside it, and the jobs for which it is not true; of a condition of jobs at most those, as some
+    /// may not have it, and at least those that have it as an operand of their Requirements.
     fn condition(&self, text: &str, of_slot: bool, (jobs, is_least): (f64, bool), among: &[&Waiting<'_>]) -> Checked {
         let mut parts = text.splitn(3, '`').skip(1);
         let (condition, rest) = (parts.next().ok_or("no condition")?, parts.next().unwrap_or_default());
@@ -89,6 +90,13 @@ impl SlotCase<'_> {
         }
         let failing: Vec<&&Waiting<'_>> = among.iter().filter(|job| !self.is_true(condition, of_slot, job)).collect();
         check(jobs <= failing.len() as f64, &format!("it fails for {} jobs", failing.len()))?;
+        let has = |job: &&&&Waiting<'_>| {
+            let Some(expr) = job.ad.get("Requirements") else { return false };
+            let operands = expr.tree().flattened(BinaryOp::And, expr.root());
+            operands.iter().any(|id| format!("{:#}", expr.part(expr.tree().bare(*id))) == condition)
+        };
+        let least = failing.iter().filter(has).count();
+        check(jobs >= least as f64, &format!("{least} jobs have it, and it fails for them"))?;
         if !is_least {
             same("jobs", &jobs.to_string(), failing.len() as f64)?;
         }
