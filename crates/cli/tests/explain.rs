@@ -1619,3 +1619,30 @@ fn a_request_of_nothing_is_not_told_beside_its_removal_with_another_change() {
     let removed = told.iter().filter(|one| one.starts_with("remove request_gpus and"));
     assert_eq!((removed.count(), told.iter().any(|one| one.contains("request_gpus = 0"))), (1, false), "{told:?}");
 }
+
+/// Both slots of weight 4 went to submitters of the root, whose allocation of 7 they exceed: no quota gives the third job a slot.
+#[test]
+fn a_group_that_has_all_matching_slots_is_not_the_cause() {
+    let slot = |name: &str| {
+        ad(&format!("[Name = \"{name}\"; State = \"Unclaimed\"; Cpus = 4; Memory = 100; Requirements = true]"))
+    };
+    let job = |cluster: u32, process: u32, owner: &str| {
+        ad(&format!(
+            "[ClusterId = {cluster}; ProcId = {process}; JobStatus = 1; JobUniverse = 5; User = \"{owner}@x\"; Requirements = true]"
+        ))
+    };
+    let config = b"UID_DOMAIN = x\nGROUP_NAMES = group_physics\nGROUP_QUOTA_group_physics = 4";
+    let snapshot = Snapshot {
+        slots: vec![slot("s1"), slot("s2")],
+        jobs: (0..6).map(|process| job(2, process, "bob")).chain([job(1, 0, "ann")]).collect(),
+        config: Config::parse("config", config).unwrap(),
+        ..Snapshot::default()
+    };
+    let found = explained_in_cycle(&snapshot, "2.4");
+    assert!(found.causes.iter().all(|cause| !cause.text.contains("group")), "{:?}", found.causes);
+    assert!(
+        found.causes.iter().any(|cause| cause.text.starts_with("ann@x got 1 of the 2 matching slots")),
+        "{:?}",
+        found.causes
+    );
+}

@@ -39,6 +39,9 @@ pub struct Competition {
     /// The weight of the lightest that the cycle considered, that matches requests and that is still unclaimed.
     #[serde(skip)]
     pub(crate) unclaimed_weight: Option<f64>,
+    /// True if the job's group has all of them: another quota gives it no more.
+    #[serde(skip)]
+    pub(crate) is_of_group: bool,
     /// Those that other jobs got in this cycle, by submitter.
     pub won: Vec<WonSlots>,
     /// Those that were in use before the cycle and were not matched, by user.
@@ -130,6 +133,10 @@ pub(crate) fn competition(
         }
         weight = slot.weight.min(weight);
     }
+    let group = |name: &str| record.group_of(name).map(|(at, _)| at);
+    let of_own = group(loser.submitter);
+    let is_all = left == 0 && in_use.is_empty() && excluded.is_empty();
+    let is_of_group = is_all && of_own.is_some() && won.keys().all(|name| group(name) == of_own);
     let mut won: Vec<WonSlots> = won
         .into_iter()
         .map(|(submitter, matches)| {
@@ -147,6 +154,7 @@ pub(crate) fn competition(
         left,
         weight,
         unclaimed_weight,
+        is_of_group,
         won,
         in_use: tally(in_use),
         not_looked_at,

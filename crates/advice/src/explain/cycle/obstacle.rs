@@ -156,6 +156,9 @@ fn of_limit(stopped: Stopped, story: &CycleTrace, pool: &PoolFacts, asked: &JobI
             taken.left == 0 && taken.in_use.is_empty() && taken.won.iter().all(|won| won.submitter == asked.submitter);
         return if has_all { Vec::new() } else { vec![share(story, asked, lightest)] };
     };
+    if taken.is_of_group {
+        return Vec::new();
+    }
     unknown_group(group, pool, asked).into_iter().chain([group_quota(group, lightest)]).collect()
 }
 
