@@ -296,7 +296,10 @@ fn ads_of_unknown_versions_are_read_as_those_of_the_nearest() {
     let none = said(folder.path(), &["versions", "A > 1", "--to", "10.0"]);
     assert!(none.contains("itself: it is the default, and the version of `--to`"), "{none}");
     let oldest_of_ads = said(folder.path(), &["versions", "old.ads", "--to", "10.0"]);
-    assert!(oldest_of_ads.contains("itself: it is the version in which the oldest ads are read, and"), "{oldest_of_ads}");
+    assert!(
+        oldest_of_ads.contains("itself: it is the version in which the oldest ads are read, and"),
+        "{oldest_of_ads}"
+    );
     assert!(old.contains("1  1.0  ada@x      suffix@m"), "{old}");
     let note = "warning: ads of HTCondor 9.0 are read as those of 10.0, the oldest version that is known\n";
     assert!(oldest.contains(note) && oldest.replace(note, "") == old, "{oldest}");

@@ -17,6 +17,7 @@ use crate::explain::names::{MissingAttribute, references};
 use crate::explain::repair::edit::{comparison, presence};
 use crate::explain::slot_classes::SlotClass;
 use crate::explain::values::{Opposites, beside, summary, verb};
+use crate::submit::added::{Origin, method};
 use classmate::internal::eval;
 use classmate::internal::eval::explain::explain;
 use classmate::internal::eval::matching::symmetric;
@@ -492,17 +493,26 @@ fn of_job_condition(view: &JobView<'_>, Failing { condition, classes, .. }: &Fai
 /// None if the condition is not made of others.
 fn descended(view: &JobView<'_>, whole: &AdCondition, mut deciders: Vec<DecidingCondition>) -> Option<(bool, String)> {
     sort(view, &mut deciders);
+    let origin = |one: &AdCondition| Origin::of(view.job, &one.expr);
+    let is_added = origin(whole) == Some(Origin::Transfer);
+    // That files are transferred is what the submit file can change.
+    let is_shared = |one: &DecidingCondition| one.of_job && origin(&one.condition) == Some(Origin::SharedFiles);
+    if is_added && !deciders.iter().all(is_shared) {
+        deciders.retain(|one| !is_shared(one));
+    }
     let (first, rest) = deciders.split_first().filter(|(first, _)| is_below(whole, first))?;
     let absent = note_on(view, &first.condition, first.of_job, &first.slots).is_some();
     let mut text = format!("{} {}", unsatisfying(view, first.slots.len()), phrase(view, first));
     for other in rest.iter().take(MAX_DECIDING - 1) {
         let word = match other.slots.len() {
             slots if slots == view.pool.slots.len() => "nor".to_owned(),
-            slots => format!("and {slots} {}", verb(slots, "does not", "do not")),
+            slots => format!("and {slots} {} satisfy", verb(slots, "does not", "do not")),
         };
         text.push_str(&format!(", {word} {}", phrase(view, other)));
     }
-    text.push_str(&decided(whole, &deciders));
+    if !is_added || first.slots.len() < view.pool.slots.len() {
+        text.push_str(&decided(whole, &deciders));
+    }
     Some((absent, text))
 }
 
@@ -625,9 +635,20 @@ fn places<'v>(view: &'v JobView<'_>, condition: &AdCondition, classes: &[usize])
     of_policy.into_iter().filter_map(placed).collect()
 }
 
-/// The note on a condition with a circular reference or an undefined name.
+/// The note on a condition with a circular reference or an undefined name, or on a plugin that slots do not have.
 fn note_on(view: &JobView<'_>, condition: &AdCondition, of_job: bool, slots: &[u32]) -> Option<String> {
-    circle(view, condition, of_job, slots).or_else(|| absent_in(view, condition, of_job))
+    circle(view, condition, of_job, slots)
+        .or_else(|| no_plugin(view, condition, of_job, slots))
+        .or_else(|| absent_in(view, condition, of_job))
+}
+
+/// The note on a condition that `condor_submit` adds for the URL of a file.
+fn no_plugin(view: &JobView<'_>, condition: &AdCondition, of_job: bool, slots: &[u32]) -> Option<String> {
+    let origin = Origin::of(view.job, &condition.expr).filter(|_| of_job)?;
+    let method = method(&condition.expr).filter(|_| origin == Origin::Plugin)?;
+    let is_every = slots.len() == view.pool.slots.len();
+    let whose = if is_every { "no slot has" } else { verb(slots.len(), "it does not have", "they do not have") };
+    Some(format!("{whose} a plugin for {method}:// URLs"))
 }
 
 /// The note on a circular reference, with its path and ad, if it makes a condition fail for the first of some slots
@@ -668,6 +689,10 @@ fn absent_in(view: &JobView<'_>, condition: &AdCondition, of_job: bool) -> Optio
         one.of_job == of_job && one.decides && names.iter().any(is_named)
     };
     let one = view.absent.iter().find(is_here)?;
+    let origin = Origin::of(view.job, &condition.expr).filter(|_| of_job);
+    if origin == Some(Origin::SharedFiles) && one.is_of_own_ad() {
+        return Some("FileSystemDomain of the access point is not known here".to_owned());
+    }
     // Other jobs may have what this one lacks.
     let mut note = match one.name.split_once('.') {
         Some((_, name)) if one.is_of_own_ad() == of_job => format!("the job does not define `{name}`"),
@@ -680,6 +705,9 @@ fn absent_in(view: &JobView<'_>, condition: &AdCondition, of_job: bool) -> Optio
         note.push_str(&format!("; did you mean `{name}`?"));
     } else if !of_job && !one.name.to_ascii_uppercase().starts_with("MY.") {
         note = format!("the job does not define `{}`", one.name.trim_start_matches("TARGET."));
+    }
+    if let Some(command) = origin.and_then(Origin::command) {
+        note.push_str(&format!(", which `{command}` requires"));
     }
     Some(note)
 }

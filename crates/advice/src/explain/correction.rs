@@ -47,7 +47,11 @@ pub(super) fn of_names_and_words(view: &JobView<'_>, expr: &Expr) -> Option<Corr
     while let Some(id) = waiting.pop() {
         let written = match tree.view(id) {
             View::Reference(found) => found.to_string(),
-            // Attributes of an ad that is written or selected here are not the job's.
+            // Attributes of an ad that is written or selected here are not the job's, but a name before a dot may be a scope.
+            View::Select { base, .. } if matches!(tree.node(base), Node::Attr(_)) => {
+                waiting.push(base);
+                continue;
+            }
             View::Select { .. } | View::Ad(_) => continue,
             View::Compare { op: BinaryOp::Equal | BinaryOp::Is, left, right } => {
                 let word = [left, right].into_iter().find_map(|side| {

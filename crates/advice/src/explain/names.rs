@@ -8,7 +8,8 @@ use crate::explain::PoolFacts;
 use crate::explain::ad_table::AdTable;
 use crate::explain::clauses::{AdConditions, deciding_leaves};
 use crate::explain::slot_classes::SlotClasses;
-use classmate::internal::builtin::near::{allowance, distance};
+use crate::submit::added::Origin;
+use classmate::internal::builtin::near::{allowance, closest, distance};
 use classmate::internal::eval::conditions::Connective;
 use classmate::internal::name::{Key, known};
 use classmate::internal::syntax::expr::{NodeId, Tree};
@@ -176,7 +177,13 @@ pub(super) fn absent(
                     }
                     Entry::Vacant(place) if found.len() < MAX_MISSING => {
                         place.insert(found.len());
-                        let similar = similar(pool, job, name, (job_side, slot_side));
+                        let is_own = !of_job || Origin::of(job, &condition.expr).is_none();
+                        let is_scope = format!("{:#}", condition.expr).contains(&format!("{written}."));
+                        let similar = match is_own {
+                            false => None,
+                            true if is_scope => closest(name.as_bytes(), SCOPES).map(str::to_owned),
+                            true => similar(pool, job, name, (job_side, slot_side)),
+                        };
                         let (clause, decides) = (clause.clone(), *decides);
                         found.push(MissingAttribute { name: written, clause, of_job, similar, decides });
                     }
@@ -216,6 +223,20 @@ fn deciding(conditions: &AdConditions, classes: &SlotClasses) -> HashSet<(bool, 
     found
 }
 
+/// The scopes that may be meant by a name before a dot.
+const SCOPES: [&str; 2] = ["MY", "TARGET"];
+
+/// Tests if the words of two names that differ are similar: `HAS_CVMFS_a` and `HAS_CVMFS_b` are names of different things.
+fn has_similar_words(one: &[u8], other: &[u8]) -> bool {
+    let words = |name: &[u8]| name.split(|byte| *byte == b'_').map(<[u8]>::to_vec).collect::<Vec<_>>();
+    let (one, other) = (words(one), words(other));
+    one.len() != other.len()
+        || one.iter().zip(&other).all(|(one, other)| {
+            let longest = if one.len() > other.len() { one } else { other };
+            distance(one, other, allowance(longest)).is_some()
+        })
+}
+
 /// The name nearest to a missing one; of several, the alphabetically first.
 fn similar(pool: &PoolFacts, job: &ClassAd, name: Name, (job_side, slot_side): (bool, bool)) -> Option<String> {
     if STANDARD_NAMES.contains(&name.folded()) {
@@ -234,8 +255,9 @@ fn similar(pool: &PoolFacts, job: &ClassAd, name: Name, (job_side, slot_side): (
     let mut seen: HashSet<Key> = HashSet::new();
     let unkept = pool.unkept.iter().copied().filter(|_| slot_side);
     let names = ads.into_iter().flat_map(ClassAd::names).chain(unkept).filter(|name| seen.insert(name.key()));
-    let near =
-        names.filter_map(|other| Some((distance(name.as_bytes(), other.as_bytes(), allowed)?, other.folded(), other)));
+    let near = names
+        .filter(|other| has_similar_words(name.folded(), other.folded()))
+        .filter_map(|other| Some((distance(name.as_bytes(), other.as_bytes(), allowed)?, other.folded(), other)));
     near.min_by_key(|(edits, folded, _)| (*edits, *folded)).map(|(_, _, other)| other.to_string())
 }
 

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use hashbrown::HashSet;
+use indexmap::IndexSet;
 
 use crate::explain::ad_table::AdTable;
 use crate::explain::names::{is_in_contexts, references};
@@ -28,9 +29,11 @@ const MAX_OF_SEVERAL: usize = 32;
 pub(super) fn beside(expr: &Expr, note: impl FnMut(Reference) -> String) -> String {
     let (mut seen, direct) = (HashSet::new(), operands(expr));
     let mut found = references(expr.tree(), expr.root());
-    found.retain(|found| seen.insert(found.name.key()));
+    found.retain(|found| seen.insert(*found));
     found.sort_by_key(|found| !direct.contains(&found.name.key()));
-    let notes: Vec<String> = found.into_iter().take(MAX_ATTRIBUTES).map(note).collect();
+    // With and without its scope, an attribute may be the same.
+    let notes: IndexSet<String> = found.into_iter().map(note).take(MAX_ATTRIBUTES).collect();
+    let notes: Vec<String> = notes.into_iter().collect();
     if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) }
 }
 

@@ -3,6 +3,7 @@
 //! In: the text of a submit file, and facts about the access point. Out: an ad for each job. Commands that only matter on the
 //! access point or when the job runs are ignored.
 
+pub(crate) mod added;
 mod items;
 pub(crate) mod pending;
 pub(crate) mod queue;

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use super::added::{FINDS_DISK, TRANSFERS_ON_SUCCESS};
 use super::{CRON, SubmitFile, is_true};
 
 use classmate::internal::syntax::expr::Node;
@@ -67,7 +68,7 @@ fn resources(job: &ClassAd, universe: i64, mentioned: &Mentioned, all: &mut Vec<
     match (mentioned.none("Disk"), job.contains("RequestDisk")) {
         (true, true) if !requests(job, "RequestDisk", 0.0) => {}
         (true, true) if universe == VANILLA => {
-            all.push(format!("(versionGE(split(TARGET.CondorVersion)[1],\"25.12.0\") || {disk})"));
+            all.push(format!("({FINDS_DISK} || {disk})"));
         }
         (true, true) => all.push(disk.to_owned()),
         (true, false) if is_vm => all.push("(TARGET.TotalDisk >= DiskUsage)".to_owned()),
@@ -304,7 +305,7 @@ impl SubmitFile<'_> {
             || self.truth(job, "preserve_relative_paths", "PreserveRelativePaths")?
             || when.eq_ignore_ascii_case("ON_SUCCESS")
         {
-            all.push("versioncmp(split(TARGET.CondorVersion)[1],\"8.9.7\") >= 0".to_owned());
+            all.push(TRANSFERS_ON_SUCCESS.to_owned());
         }
         if job.eval_bool("RequireCommonFilesTransfer") == Some(true) {
             all.push("TARGET.HasCommonFilesTransfer >= 2".to_owned());

@@ -62,15 +62,28 @@ fn brief_change(text: &str) -> String {
 /// As [`brief`]; a condition stays whole if that holds for the text before it and for it.
 fn brief_but(text: &str, is_whole: impl Fn(&str, &str) -> bool) -> String {
     let parts: Vec<&str> = text.split('`').collect();
-    let cut = |(at, part): (usize, &&str)| match part.char_indices().rev().nth(MAX_LINK - 1) {
-        _ if at % 2 == 1 && is_whole(parts[at - 1], part) => (*part).to_owned(),
-        _ if at % 2 == 1 => shortened(&without_arguments(part, MAX_CONDITION), MAX_CONDITION),
-        Some((end, _)) if at + 1 < parts.len() && part.chars().count() > MAX_VALUES => {
-            format!("{}{}", shortened(part, MAX_VALUES - MAX_LINK), &part[end..])
-        }
-        _ => shortened(part, MAX_VALUES),
+    let cut = |(at, part): (usize, &&str)| match at % 2 {
+        1 if is_whole(parts[at - 1], part) => (*part).to_owned(),
+        1 => shortened(&without_arguments(part, MAX_CONDITION), MAX_CONDITION),
+        _ => with_fewer_values(part, at + 1 == parts.len()),
     };
     parts.iter().enumerate().map(cut).collect::<Vec<_>>().join("`")
+}
+
+/// The rest of a sentence between two conditions, or its end, without the values that are too many; what follows them stays.
+fn with_fewer_values(part: &str, is_last: bool) -> String {
+    if part.chars().count() <= MAX_VALUES {
+        return part.to_owned();
+    }
+    let is_link = |at: &usize| part[*at..].chars().count() <= MAX_LINK;
+    let link = part.rfind(')').filter(is_link);
+    let of_length = || part.char_indices().rev().nth(MAX_LINK - 1).map(|(at, _)| at).filter(|_| !is_last);
+    let link = link.or_else(of_length).map_or("", |at| &part[at..]);
+    let head = shortened(part, MAX_VALUES - link.chars().count());
+    match head.rfind(", ") {
+        Some(end) => format!("{}, …{link}", &head[..end]),
+        None => format!("{head}{link}"),
+    }
 }
 
 /// A condition whose longest arguments of calls are cut, one after the other, until it has at most so many characters.
@@ -439,8 +452,7 @@ pub fn write_slot(out: &mut impl Screen, found: &SlotExplanation, parts: &ShownP
     let (slot, state, weight) = (&found.slot, &found.state, slots(found.weight));
     let change = |change: &SlotChange| {
         let of_slot = change.changes.iter().all(|change| change.of == Changed::Slot);
-        let changes: Vec<String> = change.changes.iter().map(|one| described(one, "the slot")).collect();
-        let changes = changes.join(" and ");
+        let changes = commands(&change.changes, "the slot").join(" and ");
         if of_slot {
             let matches = verb(change.jobs, "matches", "match");
             return format!("  {changes}: {} of {all} {matches}, such as {}", change.jobs, change.job);
@@ -566,7 +578,7 @@ pub fn write_steps(out: &mut impl Write, title: &str, steps: &[String]) -> io::R
 /// A suggestion in the syntax of a submit file, and the slots that match then, with how many are won and lost if some
 /// match now.
 pub fn suggested(suggestion: &Suggestion, found: &Explanation) -> (String, String) {
-    let changes: Vec<String> = suggestion.changes.iter().map(|change| described(change, "slots")).collect();
+    let changes = commands(&suggestion.changes, "slots");
     let Suggestion { slots, won, lost, unclaimed, .. } = *suggestion;
     let is_of_slots = suggestion.changes.iter().any(|change| change.of == Changed::Slot);
     let after = if is_of_slots { found.matching + won } else { slots };
@@ -617,9 +629,24 @@ fn amount(value: &str, unit: Option<u64>) -> String {
     format!("{} {}", bytes >> (10 * power), UNITS[power])
 }
 
+/// Changes of the job as they are written in a submit file, or of the policy of slots.
+fn commands(changes: &[Change], whose: &str) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for change in changes.iter().map(|change| described(change, whose)) {
+        // One command may make several changes.
+        if !all.contains(&change) {
+            all.push(change);
+        }
+    }
+    all
+}
+
 /// A change of the job as it is written in a submit file, or of the policy of slots.
 fn described(change: &Change, whose: &str) -> String {
     let Change { attribute, before, after, .. } = change;
+    if let Some(command) = &change.command {
+        return command.clone();
+    }
     let (command, unit) = command(attribute);
     match change.of {
         Changed::Job if after == "undefined" => format!("remove {command}"),
@@ -716,6 +743,9 @@ mod tests {
         let values = "x".repeat(300);
         let found = brief(&format!("1 slot does not satisfy `a` (A is {values}), nor `b` (B is {values})"));
         assert!(found.starts_with("1 slot does not satisfy `a` (A is xxx") && found.contains("x), nor `b` (B is x"));
-        assert!(found.ends_with('…') && found.matches('…').count() == 2, "{found}");
+        assert!(found.ends_with("x…)") && found.matches('…').count() == 2, "{found}");
+        let values = ["\"a long value\" (2)"; 20].join(", ");
+        let found = brief(&format!("no slot satisfies `a` (A of slots is {values} and 9 other values)"));
+        assert!(found.ends_with("\"a long value\" (2), …)") && found.chars().count() <= 270, "{found}");
     }
 }

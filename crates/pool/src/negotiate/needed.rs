@@ -92,8 +92,12 @@ pub fn selection_to_explain(config: &Config, jobs: &[ClassAd], first: &[ClassAd]
         let (name, allowed) = (name.as_bytes(), allowance(name.as_bytes()));
         selection.add(of_slots.names.iter().copied().filter(|one| distance(name, one.as_bytes(), allowed).is_some()));
     }
+    selection.add(OF_OTHER_COMMANDS.map(Name::new));
     Some(selection)
 }
+
+/// Slot attributes that `condor_submit` requires for commands that may do instead of those of a job.
+const OF_OTHER_COMMANDS: [&str; 3] = ["HasContainer", "HasDockerURL", "HasFileTransfer"];
 
 /// The names of all attributes that a cycle under HTCondor's policy may look at because an expression or a list names them: of the
 /// configuration, of a job or of a slot. Those that the negotiator itself uses are not among them. `None` if they cannot be foreseen.

@@ -11,13 +11,17 @@ use crate::explain::cycle::slot_rank::keeping;
 use crate::explain::cycle::unsent::UnsentAttributes;
 use crate::explain::job_view::JobView;
 use crate::explain::names::references;
+use crate::explain::repair::edit::comparison;
+use crate::explain::repair::plan::reads_clock;
 use crate::explain::slot_classes::SlotClass;
 use crate::submit::CRON;
+use crate::submit::added::Origin;
 use classmate::internal::eval::matching::symmetric;
 use classmate::internal::plural;
 use classmate::internal::program::Side;
+use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::value::logic::Truth;
-use classmate::{ClassAd, EvalOptions, Name};
+use classmate::{ClassAd, EvalOptions, Expr, Name, Scope};
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::pool::consumption::Shortage;
 use classmate_pool::internal::quota::derivation::slots;
@@ -66,25 +70,50 @@ fn matches_at(view: &JobView<'_>, job: &ClassAd, now: i64) -> bool {
     view.pool.slots.iter().any(|slot| symmetric(job, &slot.ad, &then))
 }
 
-/// The cause of a job with `deferral_time` that no slot matches yet: the condition that `condor_submit` adds to its Requirements is
-/// false before (`SetRequirements`, `submit_utils.cpp`).
+/// The cause of a job that no slot matches before a time, as with the condition that `condor_submit` adds to the Requirements of a
+/// job with `deferral_time` (`SetRequirements`, `submit_utils.cpp`).
 ///
 /// None if something else keeps all slots away.
 fn deferred(view: &JobView<'_>) -> Option<Cause> {
     let (job, pool) = (view.job, view.pool);
-    let facts = AdReader::of(job, &pool.settings);
-    let Some(starts) = facts.integer("DeferralTime") else { return periodic(view) };
-    let begins =
-        starts.checked_sub(facts.integer("DeferralPrepTime")?)?.checked_sub(facts.integer("ScheddInterval")?)?;
-    if pool.settings.now >= begins || !matches_at(view, job, begins) {
+    let required = view.conditions.required();
+    let timed = required.filter_map(|(_, one)| Some((begin(view, &one.expr)?, &one.expr)));
+    let Some((begins, condition)) = timed.max_by_key(|(begins, _)| *begins) else { return periodic(view) };
+    if matches_at(view, job, begins.saturating_sub(1)) || !matches_at(view, job, begins) {
         return None;
     }
-    let text = format!(
-        "the job starts at {} at the earliest (deferral_time), and no slot matches before {}",
-        moment(starts),
-        moment(begins)
-    );
+    let before = format!("no slot matches before {}", moment(begins));
+    let starts = AdReader::of(job, &pool.settings).integer("DeferralTime");
+    let text = match starts.filter(|_| Origin::of(job, condition) == Some(Origin::Deferral)) {
+        Some(starts) => {
+            format!("the job starts at {} at the earliest (deferral_time), and {before}", moment(starts))
+        }
+        None => format!("{before}, when `{condition:#}` becomes true"),
+    };
     Some(Cause::new(Reason::HeldBack, "the job may not begin yet", text))
+}
+
+/// The time at which a condition of the job becomes true that compares the clock, plus or minus something, with a number; none if
+/// it is true now.
+fn begin(view: &JobView<'_>, condition: &Expr) -> Option<i64> {
+    let (op, left, right) = comparison(condition.tree(), condition.root())?;
+    let (of_clock, number) = match op {
+        BinaryOp::Greater | BinaryOp::GreaterEqual => (left, right),
+        BinaryOp::Less | BinaryOp::LessEqual => (right, left),
+        _ => return None,
+    };
+    if !reads_clock(condition.tree(), of_clock) || reads_clock(condition.tree(), number) {
+        return None;
+    }
+    let scope = Scope::new(view.job, &view.pool.settings).with_target(&view.pool.slots.first()?.ad);
+    let value = |part| scope.eval(&condition.part(part)).ok()?.as_number();
+    let missing = value(number)? - value(of_clock)?;
+    let missing = match op {
+        BinaryOp::Greater | BinaryOp::Less => missing.floor() + 1.0,
+        _ => missing.ceil(),
+    };
+    // Times further away are no times.
+    (missing > 0.0 && missing < 1e12).then(|| view.pool.settings.now.checked_add(missing as i64))?
 }
 
 /// The number of slots that have less than their consumption policy takes for the job, and the cause that says so.

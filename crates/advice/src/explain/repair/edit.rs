@@ -1,6 +1,9 @@
 //! Single changes of a job: the place, and the replacement that a condition calls for.
 
+use std::iter;
+
 use crate::explain::repair::suggestion::{Change, Changed};
+use crate::submit::added::OtherCommand;
 use crate::submit::bytes_of_unit;
 use classmate::internal::eval::conditions::leaf_count;
 use classmate::internal::syntax::expr::{Node, NodeId, Tree};
@@ -30,23 +33,36 @@ pub(crate) struct Edit {
     after: Expr,
     /// The bound that the replacement satisfies, if it is a value that a condition wants.
     bound: Option<Bound>,
+    /// The command of a submit file by which `condor_submit` writes this.
+    command: Option<&'static str>,
 }
 
 impl Edit {
     /// Another expression for an attribute.
     pub(crate) fn attribute(name: Name, after: Expr) -> Self {
-        Edit { of: Changed::Job, name, part: None, after, bound: None }
+        Edit { of: Changed::Job, name, part: None, after, bound: None, command: None }
     }
 
     /// Another expression in place of a node in the expression of an attribute.
     pub(crate) fn part(of: Changed, name: Name, part: Expr, id: NodeId, after: Expr) -> Self {
-        Edit { of, name, part: Some((part, id)), after, bound: None }
+        Edit { of, name, part: Some((part, id)), after, bound: None, command: None }
     }
 
     /// A condition that is left out.
     pub(crate) fn without(holder: Name, condition: &Expr) -> Self {
         let after = Expr::literal(Literal::Bool(true));
         Self::part(Changed::Condition, holder, condition.clone(), condition.root(), after)
+    }
+
+    /// The edits that `condor_submit` makes for another command, which it answers with another condition in place of one.
+    pub(crate) fn by_command(holder: Name, condition: &Expr, other: &OtherCommand) -> Option<Vec<Self>> {
+        let after = other.condition()?;
+        let value = |is_true| if is_true { Literal::Bool(true) } else { Literal::Undefined };
+        let attribute =
+            |(name, is_true): &(&str, bool)| Self::value_of(Name::new(name), Bound::Exactly, value(*is_true));
+        let condition = Self::part(Changed::Condition, holder, condition.clone(), condition.root(), after);
+        let all = iter::once(condition).chain(other.attributes.iter().map(attribute));
+        Some(all.map(|edit| Edit { command: Some(other.command), ..edit }).collect())
     }
 
     /// An attribute with another value.
@@ -102,6 +118,8 @@ impl Edit {
     /// The size of the change: removing a condition counts one more than the conditions that it consists of.
     pub(crate) fn weight(&self) -> usize {
         match &self.part {
+            // One command makes all edits.
+            part if self.command.is_some() => usize::from(part.is_some()),
             Some((part, id)) if self.of == Changed::Condition => 1 + leaf_count(part.tree(), *id),
             _ => 1,
         }
@@ -144,7 +162,8 @@ impl Edit {
             }
             Some((part, id)) => (format!("{part:#}"), format!("{:#}", part.with_part(*id, &self.after))),
         };
-        Change { of: self.of, attribute: self.name.to_string(), before, after }
+        let command = self.command.map(str::to_owned);
+        Change { of: self.of, attribute: self.name.to_string(), before, after, command }
     }
 }
 
@@ -210,6 +229,7 @@ pub(crate) fn changes(job: &ClassAd, edits: &[Edit]) -> Vec<Change> {
             attribute: edit.name.to_string(),
             before: format!("{before:#}"),
             after: format!("{after:#}"),
+            command: None,
         });
     }
     found.into_iter().zip(merged).filter(|(_, merged)| !merged).filter_map(|(change, _)| change).collect()

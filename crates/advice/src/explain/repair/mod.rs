@@ -12,6 +12,6 @@ pub(super) mod failure;
 mod inversion;
 mod membership;
 pub mod nearest;
-mod plan;
+pub(super) mod plan;
 mod policy_edit;
 pub mod suggestion;

@@ -15,6 +15,7 @@ use crate::explain::repair::plan::{self, Repair, RepairMap, RepairPlan};
 use crate::explain::repair::policy_edit::{RejectingSlots, replaced};
 use crate::explain::repair::suggestion::{Change, Changed, Suggestion, TestedChange};
 use crate::explain::trial::{Effect, Trials};
+use crate::submit::added::Origin;
 use classmate::internal::builtin::near;
 use classmate::internal::program::view::TableView;
 use classmate::internal::syntax::literal::Literal;
@@ -62,7 +63,10 @@ pub(crate) fn nearest(view: &JobView<'_>) -> (Vec<NearSlots>, Vec<TestedChange>)
     }
     let near = near.into_values().take(MAX_NEAR_CLASSES).collect();
     // The correction of a name that no ad defines can name attributes that the conditions do not reach.
-    let names = correction::names(view);
+    let mut names = correction::names(view);
+    let required = view.conditions.required();
+    let others = required.filter_map(|(_, one)| Origin::of(view.job, &one.expr)?.other()?.condition());
+    names.extend(others);
     let wider = (!names.is_empty()).then(|| {
         let names: Vec<&Expr> = names.iter().collect();
         AdTable::of(view.pool.slots.iter().map(|slot| &slot.ad).collect(), view.job, &names, &view.pool.settings)

@@ -15,6 +15,7 @@ use crate::explain::repair::edit::{Bound, Edit, amount, bound, comparison, is_no
 use crate::explain::repair::inversion::{Constraint, Inversion};
 use crate::explain::repair::membership::Membership;
 use crate::explain::repair::suggestion::Changed;
+use crate::submit::added::{Origin, is_of_access_point};
 use classmate::internal::eval::conditions::Connective;
 use classmate::internal::program::Side;
 use classmate::internal::program::atom::MentionsCache;
@@ -26,6 +27,7 @@ use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::{BinaryOp, UnaryOp};
 use classmate::internal::value::logic::Truth;
 use classmate::{ClassAd, Expr, Name, Value};
+use classmate_pool::internal::pool::{Slot, attribute};
 
 /// The repair for a slot.
 #[derive(Clone, Copy, PartialEq)]
@@ -235,7 +237,8 @@ fn is_value(part: &Part<'_>, item: NodeId, is_text: &dyn Fn(&[u8]) -> bool) -> b
     column.is_none_or(|column| column.entries.iter().any(is_it))
 }
 
-/// Tests if some condition of slots compares an attribute of the job with a string, or looks for it in a list of strings.
+/// Tests if an attribute of the job is a string: some slot has it as one, or some condition of slots compares it with a string or looks
+/// for it in a list of strings.
 fn is_text(view: &JobView<'_>, name: Name) -> bool {
     let is_it = |tree: &Tree, id: NodeId| tree.reference(tree.bare(id)).is_some_and(|found| found.name == name);
     let compared = |expr: &Expr| {
@@ -250,6 +253,10 @@ fn is_text(view: &JobView<'_>, name: Name) -> bool {
             }
         })
     };
+    let is_string = |slot: &Slot| slot.ad.constant(name).is_some_and(|value| value.as_bytes().is_some());
+    if view.pool.slots.iter().any(is_string) {
+        return true;
+    }
     let mut conditions = view.classes.policies.iter().flat_map(|policy| &policy.conditions.all);
     conditions.any(|condition| condition.connective == Connective::Leaf && compared(&condition.expr))
 }
@@ -268,6 +275,10 @@ fn to_be_there(view: &JobView<'_>, name: Name, there: bool) -> Edit {
 /// Ways to change the job so that one of its own conditions holds, what was meant by it first, to leave it out last.
 pub(crate) fn of_job(view: &JobView<'_>, block: TableView<'_>, condition: &AdCondition) -> Vec<RepairPlan> {
     let (holder, slots) = (condition.place.holder, block.ads.len());
+    let origin = Origin::of(view.job, &condition.expr);
+    if let Some(origin) = origin.filter(|origin| *origin != Origin::Request) {
+        return of_added(block, condition, origin);
+    }
     let mut plans: Vec<RepairPlan> = Vec::new();
     if let Some(found) = correction::of_names_and_words(view, &condition.expr) {
         let corrected = |(id, other)| {
@@ -315,12 +326,21 @@ pub(crate) fn of_job(view: &JobView<'_>, block: TableView<'_>, condition: &AdCon
     for turn in (1..turns).chain([0]) {
         let mut repairs = RepairMap::none(slots);
         compared_to_constants(block, condition, &parts, turn, &mut repairs);
-        if turn == 0 {
+        if turn == 0 && origin.is_none() {
             repairs.otherwise(Edit::without(holder, &condition.expr));
         }
         plans.push(vec![repairs]);
     }
     plans
+}
+
+/// Ways to change the job so that a condition holds that `condor_submit` adds: another command, if one does. A condition that is
+/// left out would be written again.
+fn of_added(block: TableView<'_>, condition: &AdCondition, origin: Origin) -> Vec<RepairPlan> {
+    let slots = block.ads.len();
+    let other = origin.other().and_then(|other| Edit::by_command(condition.place.holder, &condition.expr, &other));
+    let edits = other.map(|edits| edits.into_iter().map(|edit| RepairMap::always(slots, edit)).collect());
+    vec![edits.unwrap_or_else(|| vec![RepairMap::none(slots)])]
 }
 
 /// The truth of a condition of a side for each slot.
@@ -353,7 +373,8 @@ fn own_handles(block: TableView<'_>, part: &Expr, turn: usize) -> Vec<(Name, Han
     let tree = part.tree();
     let name = |inversion: &Inversion| {
         let name = own(tree, inversion.inner)?;
-        (block.other.contains(name) || !inversion.is_straight() && !block.table.has(name)).then_some(name)
+        let is_known = block.other.contains(name) || !inversion.is_straight() && !block.table.has(name);
+        (is_known && is_settable(name)).then_some(name)
     };
     comparison(tree, part.root()).map(|compared| handles(tree, compared, turn, name)).unwrap_or_default()
 }
@@ -370,7 +391,7 @@ fn compared_to_constants(
     let (tree, job) = (condition.expr.tree(), block.other);
     for expr in parts.iter().filter(|part| !is_fleeting(block, Side::Other, part)) {
         let part = Part { slots: block, side: Side::Other, expr };
-        let own = |id: NodeId| own(tree, id).filter(|name| job.contains(*name));
+        let own = |id: NodeId| own(tree, id).filter(|name| job.contains(*name) && is_settable(*name));
         in_list(&part, own, Some(condition.place.holder), repairs);
         if let Some((inner, false)) = presence(tree, expr.root())
             && let Some(name) = own(inner)
@@ -395,8 +416,9 @@ fn compared_to_constants(
             if bound(op, handle == left).is_some() && !contrary && !pattern && !left_over {
                 let handle = Handle { op, is_left: handle == left, other, inversion: Inversion::straight() };
                 repairs.compared(&part, &handle, Some(literal), |wanted| {
-                    let edit = || Edit::constant(condition.place.holder, expr.clone(), inner, wanted.clone());
-                    (!is_no_amount(literal, &wanted.1)).then(edit)
+                    // "true" is not false.
+                    let is_meant = !is_no_amount(literal, &wanted.1) && !is_contrary(literal, &wanted.1);
+                    is_meant.then(|| Edit::constant(condition.place.holder, expr.clone(), inner, wanted))
                 });
             }
         }
@@ -406,13 +428,18 @@ fn compared_to_constants(
 /// Tests if a condition uses random numbers or the clock: its operands have other values next time.
 pub(crate) fn is_fleeting(block: TableView<'_>, side: Side, expr: &Expr) -> bool {
     let tree = expr.tree();
+    reads_clock(tree, expr.root())
+        || block.pair().depends(tree, expr.root(), side, &mut MentionsCache::default()).random
+}
+
+/// Tests if a part of an expression uses the clock or random numbers by itself.
+pub(crate) fn reads_clock(tree: &Tree, part: NodeId) -> bool {
     let is_clock = |id: NodeId| match tree.node(id) {
         Node::Call(call) => matches!(tree.calls[*call as usize].name.folded(), b"time" | b"random"),
         Node::Attr(name) | Node::Select(name) => name.folded() == b"currenttime",
         _ => false,
     };
-    (tree.first_of(expr.root())..=expr.root()).any(is_clock)
-        || block.pair().depends(tree, expr.root(), side, &mut MentionsCache::default()).random
+    (tree.first_of(part)..=part).any(is_clock)
 }
 
 /// A part of `||`, or a branch of `?:`.
@@ -551,7 +578,7 @@ fn of_part(view: &JobView<'_>, block: TableView<'_>, expr: &Expr, turn: usize, r
     let of_slots = |id: NodeId, name: Name| {
         matches!(tree.node(id), Node::Attr(_)) && !block.other.contains(name) && block.table.has(name)
     };
-    let asked = |id: NodeId| others(tree, id, slot).filter(|name| !of_slots(id, *name));
+    let asked = |id: NodeId| others(tree, id, slot).filter(|name| !of_slots(id, *name) && is_settable(*name));
     // By itself, with a default, or as a branch.
     let by_itself = |id: NodeId| {
         let same = |inversion: &Inversion| asked(inversion.inner).filter(|_| inversion.is_same());
@@ -592,6 +619,18 @@ fn of_part(view: &JobView<'_>, block: TableView<'_>, expr: &Expr, turn: usize, r
         }
     }
     handles.len()
+}
+
+/// Tests if a string is the name of one truth value, and another literal is the other one.
+fn is_contrary(text: &Literal, value: &Literal) -> bool {
+    let (Literal::Str(text), Literal::Bool(value)) = (text, value) else { return false };
+    text.eq_ignore_ascii_case(if *value { b"false" } else { b"true" })
+}
+
+/// Tests if the submit file can set an attribute: not what the access point sets, nor what HTCondor counts.
+fn is_settable(name: Name) -> bool {
+    !is_of_access_point(name)
+        && attribute::find(name.folded()).and_then(|found| found.get("varies")).is_none_or(|by| by == "written")
 }
 
 /// Tests if a node is the name of an attribute, with or without a scope.

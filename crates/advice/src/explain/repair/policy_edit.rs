@@ -269,7 +269,7 @@ fn rewritten(view: &JobView<'_>, failure: &FailureClass, all: &[ConditionEdit<'_
             None => (one.condition.place.holder, format!("{:#}", one.part)),
         };
         let after = format!("{:#}", one.part.with_part(one.at, &one.other));
-        Change { of: Changed::Slot, attribute: attribute.to_string(), before, after }
+        Change { of: Changed::Slot, attribute: attribute.to_string(), before, after, command: None }
     };
     let mut changes: Vec<Change> = Vec::with_capacity(all.len());
     for change in all.iter().map(change) {

@@ -32,6 +32,9 @@ pub struct Change {
     pub before: String,
     /// The new value or condition; `true` if a condition is removed.
     pub after: String,
+    /// The command of a submit file by which `condor_submit` makes the change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
 }
 
 /// Changes that were tried together.
