@@ -620,7 +620,12 @@ fn commands_that_are_set_again_are_reported_within_bounds() {
 fn a_megabyte_is_linted_in_proportion_to_its_size() {
     let folder = tempfile::tempdir().unwrap();
     let links: String = (0..40_000).map(|at| format!("a{at} = a{0} + a{0}\n", at + 1)).collect();
+    let amounts: String = (0..8_000).map(|at| format!("# comment one two {at}\nallowed_job_duration = 60\n")).collect();
+    let maps: String = (0..6_000).map(|at| format!("KNOB_{at} = userMap(\"m{at}\", Owner)\n")).collect();
+    let names: Vec<String> = (0..6_000).map(|at| format!("m{at}")).collect();
     for (name, contents) in [
+        ("amounts.sub", amounts),
+        ("maps.config", format!("CLASSAD_USER_MAP_NAMES = {}\n{maps}", names.join(" "))),
         ("if.sub", megabyte("if true\n")),
         ("plus.ads", format!("x = 1{}\n", megabyte("+1"))),
         ("plus.config", format!("x = 1{}\n", megabyte("+1"))),

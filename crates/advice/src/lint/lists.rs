@@ -479,7 +479,7 @@ impl<'c> Lists<'c> {
                     .any(|way| self.config.definition(format!("{PREFIX}{way}{item}").as_bytes()).is_some())
             };
             let missing = listed.iter().find(|item| !has(item) && *item != "GPUS" && !item.contains('$'));
-            if let Some(item) = missing.filter(|_| listed.iter().any(&has)) {
+            if let Some(item) = missing.filter(|_| is_whole && listed.iter().any(&has)) {
                 let is_slip = self.written(|name| {
                     own(name).is_some_and(|name| near::distance(name.as_bytes(), item.as_bytes(), 1).is_some())
                 });

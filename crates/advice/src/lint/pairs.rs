@@ -315,8 +315,16 @@ impl Pairs<'_> {
         }
         let of = |name: &str| plain.split("&&").find_map(|clause| clause.strip_prefix(name)?.parse::<i64>().ok());
         let Some(code) = of("holdreasonsubcode==").filter(|code| !codes.contains(code)) else { return };
-        // Other policies give their jobs codes of their own.
-        if of("holdreasoncode==").is_some_and(|reason| reason != 26) {
+        // Other reasons have subcodes of their own, of which a number with the digits of one here is a slip. A policy without one
+        // gives 0.
+        let digits = |code: i64| {
+            let mut digits = code.to_string().into_bytes();
+            digits.sort_unstable();
+            digits
+        };
+        let is_slip = || codes.iter().any(|one| digits(*one) == digits(code));
+        let is_of_policies = of("holdreasoncode==").map_or_else(is_slip, |reason| reason == 26);
+        if !is_of_policies || code == 0 {
             return;
         }
         let message = format!("`{RELEASE}` asks for the subcode {code}, and no policy here gives it");

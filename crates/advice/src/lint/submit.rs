@@ -374,6 +374,17 @@ mod tests {
         assert_eq!(found("+AccountingGroup = physics"), ["unquoted-word 1:20"]);
         assert_eq!(found("MY.AcctGroupUser = alice"), ["unquoted-word 1:20"]);
         assert_eq!(found("requirements = TARGET.Machine == node01"), ["unquoted-word 1:34"]);
+        // Of two names that are like the one of the items, none is meant.
+        let helps = |text: &str| {
+            let all = lint(&Arc::from("f"), text.as_bytes(), &LintVersions::default());
+            all.iter().flat_map(|one| one.help.iter().map(ToString::to_string)).collect::<Vec<String>>().join(" ")
+        };
+        let two = "executable = a\narguments = $(username) $(filename)\nqueue name in (a b c)\n";
+        assert!(!helps(two).contains("did you mean"), "{}", helps(two));
+        assert!(helps(&two.replace("username", "Process")).contains("did you mean `$(name)`?"));
+        // Each second name of a command is reported once.
+        let text = "executable = a\nlog = a.log\ncmd = b\noutput = a\nstdout = b\npriority = 1\nprio = 2\nqueue\n";
+        assert_eq!(found(text), ["odd-command 3:1", "odd-command 5:1", "odd-command 7:1"]);
         for text in [
             "+AccountingGroup = \"physics\"",
             "+AccountingGroup = strcat(\"a.\", Owner)",

@@ -46,13 +46,12 @@ impl Reading {
             self.other_list(),
             self.no_such_day(),
             self.nested_folder(),
-            self.two_names(),
             self.node_of_one(universe),
             self.refused_proxy(),
             self.short_history(),
             self.resource_of_job(),
         ];
-        let related = self.related(universe);
+        let related = self.doubled().into_iter().chain(self.related(universe));
         for (at, message, help) in found.into_iter().flatten().chain(related) {
             // What another rule says of the statement is enough.
             if !self.found.iter().any(|(of, _)| *of == at) {
@@ -414,8 +413,17 @@ impl Reading {
         })
     }
 
-    /// A command under two names: `condor_submit` reads the first, and asks whether the other is a typo.
-    fn two_names(&self) -> Companion {
+    /// A command under two names: `condor_submit` reads the first.
+    fn doubled(&self) -> Vec<(usize, String, String)> {
+        let told = |(name, other, at)| {
+            let message = format!("`{other}` has no effect: `{name}` is set, which is the same command");
+            (at, message, format!("remove `{other}`, or `{name}`"))
+        };
+        self.two_names().into_iter().map(told).collect()
+    }
+
+    /// Commands under two names with two values: the name that `condor_submit` reads, the other, and its statement.
+    pub(super) fn two_names(&self) -> Vec<(&'static str, &'static str, usize)> {
         const NAMES: [(&str, &[&str]); 18] = [
             ("arguments", &["args"]),
             ("error", &["stderr"]),
@@ -436,17 +444,17 @@ impl Reading {
             ("transfer_input_files", &["transferinputfiles"]),
             ("universe", &["jobuniverse"]),
         ];
-        let (name, other, at) = NAMES.iter().find_map(|(name, others)| {
+        if self.includes {
+            return Vec::new();
+        }
+        let pairs = NAMES.iter().flat_map(|(name, others)| others.iter().map(move |other| (*name, *other)));
+        let two = pairs.filter_map(|(name, other)| {
             let (text, _) = self.value(&[name])?;
-            others.iter().find_map(|other| {
-                let (value, at) = self.value(&[other]).filter(|(value, _)| value != text)?;
-                let is_used =
-                    self.values.values().flatten().any(|(text, _)| refers_to(text, other)) || value.is_empty();
-                (!is_used).then_some((*name, *other, *at))
-            })
-        })?;
-        let message = format!("`{other}` has no effect: `{name}` is set, which is the same command");
-        (!self.includes).then(|| (at, message, format!("remove `{other}`, or `{name}`")))
+            let (value, at) = self.value(&[other]).filter(|(value, _)| value != text)?;
+            let is_used = self.values.values().flatten().any(|(text, _)| refers_to(text, other)) || value.is_empty();
+            (!is_used).then_some((name, other, *at))
+        });
+        two.collect()
     }
 
     /// The number of a node in a job that has but one: it is nothing.

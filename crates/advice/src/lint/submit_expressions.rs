@@ -11,7 +11,7 @@ use super::expression::Role;
 use super::knobs::{MATCH, ON_ACCESS_POINT};
 use super::rules::published;
 use super::submit_requests::{is_amount, number_expected};
-use super::units::meant_amount;
+use super::units::{NamedAmount, meant_of, named_amounts};
 use super::versions::LintVersions;
 use crate::submit::statements::{queue_arguments, statements};
 use classmate::internal::syntax::expr::Node;
@@ -22,6 +22,9 @@ use classmate::internal::syntax::token::Quoting;
 use classmate::internal::syntax::view::{RefScope, Reference};
 use classmate::{ClassAd, Diagnostic, Expr, Name, ParseOptions, Span};
 use classmate_config::internal::config::check::seconds_of_days;
+
+/// The most amounts in all comments with which each limit of time is compared.
+const MAX_AMOUNTS: usize = 100;
 
 /// The names that a submit file defines, upper case.
 #[derive(Default)]
@@ -40,8 +43,8 @@ pub(super) struct Own {
     pub(super) sizes: BTreeMap<String, String>,
     /// The comments right above statements, by the offsets of these.
     pub(super) comments: BTreeMap<usize, String>,
-    /// All comments.
-    pub(super) all_comments: String,
+    /// The amounts that comments name; none of more than [`MAX_AMOUNTS`].
+    pub(super) named: Vec<NamedAmount>,
     /// The values of commands that give a reason: names in lower case.
     pub(super) reasons: BTreeMap<String, String>,
     /// The versions in which expressions are read and compared.
@@ -51,14 +54,13 @@ pub(super) struct Own {
 impl Own {
     pub(super) fn of(text: &[u8]) -> Self {
         let mut own = Own::default();
-        let mut comment = String::new();
+        let (mut comment, mut named) = (String::new(), Vec::new());
         for (_, start, line) in statements(text).0 {
             let line = line.trim_ascii();
             if line.starts_with(b"#") {
                 comment.push_str(&String::from_utf8_lossy(line));
                 comment.push(' ');
-                own.all_comments.push_str(&String::from_utf8_lossy(line));
-                own.all_comments.push('\n');
+                named.extend(named_amounts(&String::from_utf8_lossy(line)));
             } else if !comment.is_empty() {
                 own.comments.insert(start, std::mem::take(&mut comment));
             }
@@ -104,6 +106,10 @@ impl Own {
                 own.macros.extend(names.split(|byte| !is_word(byte)).map(<[u8]>::to_ascii_uppercase));
             }
         }
+        // A file that names so many amounts does not explain one number with them.
+        if named.len() <= MAX_AMOUNTS {
+            own.named = named;
+        }
         own
     }
 
@@ -118,7 +124,7 @@ impl Own {
         said_otherwise(name, number, &self.beside(start, name)).or_else(|| {
             // The number of a limit may be explained at the beginning of the file.
             let is_limit = matches!(name, "allowed_execute_duration" | "allowed_job_duration");
-            let found = is_limit.then(|| said_otherwise(name, number, &self.all_comments))??;
+            let found = is_limit.then(|| said_otherwise_of(name, number, &self.named))??;
             found.message.contains(&format!("`{number} ")).then_some(found)
         })
     }
@@ -285,7 +291,12 @@ pub(super) const SECONDS: [&str; 13] = [
 ];
 
 /// A number of seconds of which the comment above says another amount.
-pub(super) fn said_otherwise(name: &str, text: &str, comment: &str) -> Option<Diagnostic> {
+fn said_otherwise(name: &str, text: &str, comment: &str) -> Option<Diagnostic> {
+    said_otherwise_of(name, text, &named_amounts(comment))
+}
+
+/// A number of seconds of which comments name another amount.
+fn said_otherwise_of(name: &str, text: &str, named: &[NamedAmount]) -> Option<Diagnostic> {
     const SIZES: [(&str, &str); 5] = [
         ("core_size", "bytes"),
         ("coresize", "bytes"),
@@ -296,7 +307,7 @@ pub(super) fn said_otherwise(name: &str, text: &str, comment: &str) -> Option<Di
     let size = SIZES.iter().find(|(known, _)| *known == name).map(|(_, unit)| *unit);
     let unit = if SECONDS.contains(&name) { "seconds" } else { size? };
     let number = text.parse::<f64>().ok()?;
-    let (amount, product) = meant_amount(comment, number, unit)?;
+    let (amount, product) = meant_of(named, number, unit)?;
     let message = format!("`{name}` is in {unit}, and the comment says `{}`", amount.shown);
     let found = Diagnostic::warning(message, Span::new(0, text.len())).code("odd-unit");
     Some(found.help(format!("write `{product}`")))

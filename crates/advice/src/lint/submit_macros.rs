@@ -177,17 +177,23 @@ impl<'r> Macros<'r> {
     }
 
     /// `$INT(Process+1)`: the argument is the name of a macro or an expression without macros, in which `Process` has no
-    /// value (HTCondor's `config.cpp`).
+    /// value (HTCondor's `config.cpp`): `condor_submit` rejects `$INT` and `$REAL`.
     fn sums(&self, statements: &[String]) -> Vec<Refused> {
         let mut found = Vec::new();
         for (text, at) in self.reading.values.iter().filter(|(name, _)| self.expands(name)).flat_map(|(_, all)| all) {
             let odd = undefined_sum(text).and_then(|odd| Some((odd, statements.get(*at)?)));
             let Some(((call, sum), statement)) = odd else { continue };
             let start = statement.find(&call).unwrap_or_default();
+            let span = Span::new(start, start + call.len());
             let message = format!("`{sum}` is neither the name of a macro nor a number: the call has no value");
-            let warning = Diagnostic::warning(message, Span::new(start, start + call.len()));
+            let finding = if call.starts_with("$EVAL") {
+                Diagnostic::warning(message, span).code("odd-command")
+            } else {
+                let message = message.replace("the call has no value", "`condor_submit` rejects the file");
+                Diagnostic::error(message, span).code("rejected-submit")
+            };
             let help = "define a macro of it, with `$( )` around the names, and write the name of that macro here";
-            found.push((*at, warning.help(help).code("odd-command")));
+            found.push((*at, finding.help(help)));
         }
         found
     }
@@ -248,10 +254,17 @@ impl<'r> Macros<'r> {
         // The value of a variable of `queue` is the one without items.
         let queued: BTreeSet<String> =
             of_queue.into_iter().flat_map(|(_, names)| names).map(|name| name.to_ascii_lowercase()).collect();
+        // Of the second name of a command another rule speaks.
+        let told: BTreeSet<&str> = self.reading.two_names().into_iter().map(|(_, second, _)| second).collect();
         let mut referred: Option<BTreeSet<String>> = None;
         for (name, all) in &self.reading.values {
             let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-            if !plain || queued.contains(name) || self.expands(name) || NOT_ASKED.contains(&name.as_str()) {
+            if !plain
+                || queued.contains(name)
+                || self.expands(name)
+                || NOT_ASKED.contains(&name.as_str())
+                || told.contains(name.as_str())
+            {
                 continue;
             }
             let Some(((_, at), text)) = all.last().and_then(|last| Some((last, statements.get(last.1)?))) else {
@@ -320,14 +333,9 @@ impl<'r> Macros<'r> {
     /// Tests whether macros may come from the command line or from a DAG: the file queues one job, defines no macros itself, or
     /// speaks of it.
     fn is_for_others(&self, statements: &[String], queued: &[String]) -> bool {
-        const WORDS: [&str; 8] =
-            ["condor_submit", "command line", "commandline", "dag", "-append", "vars", "wrapper", "template"];
         let is_own = |name: &&String| !is_command(name) && !name.contains('.');
         let has_own = self.reading.values.keys().any(|name| is_own(&name)) || !queued.is_empty();
-        let comments = statements.iter().filter(|line| line.trim_start().starts_with('#'));
-        let mut comments = comments.map(|line| line.to_ascii_lowercase());
-        let speaks = comments.any(|line| WORDS.iter().any(|word| line.contains(word)));
-        self.reading.jobs() < 2 || !has_own || self.reading.includes || speaks
+        self.reading.jobs() < 2 || !has_own || self.reading.includes || speaks_of_others(statements)
     }
 
     /// References to macros that nothing defines and that are named almost like one that is defined. Others may come from
@@ -353,8 +361,15 @@ impl<'r> Macros<'r> {
             })
             .map(str::to_ascii_lowercase)
             .collect();
-        let is_open = self.is_for_others(statements, &queued);
+        let (is_open, speaks) = (self.is_for_others(statements, &queued), speaks_of_others(statements));
         let mut found: Vec<Refused> = Vec::new();
+        let referred: BTreeSet<String> =
+            self.reading.values.values().flatten().flat_map(|(text, _)| references(text)).collect();
+        // Of two names that are like the one of the items, each may come from elsewhere.
+        let is_only = |known: &str| {
+            let is_like = |name: &&String| !is_defined(name) && (name.starts_with(known) || name.ends_with(known));
+            referred.iter().filter(is_like).nth(1).is_none()
+        };
         let mut said: BTreeSet<(usize, String)> = BTreeSet::new();
         let texts = self.reading.values.values().flatten().chain(&self.reading.expanded);
         for (text, at) in texts {
@@ -395,7 +410,7 @@ impl<'r> Macros<'r> {
                     let is_part = |known: &&String| {
                         known.len() >= 4 && (lower.starts_with(known.as_str()) || lower.ends_with(known.as_str()))
                     };
-                    queued.iter().find(is_part)
+                    queued.iter().find(is_part).filter(|known| !speaks && is_only(known))
                 };
                 let number = || Some(*at) == queue && text.split_whitespace().next() == Some(&format!("$({name})"));
                 let help = of_attribute(&given, &lower)
@@ -424,6 +439,15 @@ impl<'r> Macros<'r> {
         }
         found
     }
+}
+
+/// Tests whether the comments of a file speak of the command line or of a DAG.
+fn speaks_of_others(statements: &[String]) -> bool {
+    const WORDS: [&str; 8] =
+        ["condor_submit", "command line", "commandline", "dag", "-append", "vars", "wrapper", "template"];
+    let comments = statements.iter().filter(|line| line.trim_start().starts_with('#'));
+    let mut comments = comments.map(|line| line.to_ascii_lowercase());
+    comments.any(|line| WORDS.iter().any(|word| line.contains(word)))
 }
 
 /// A call of a function of numbers whose argument is a sum with the name of a macro of jobs, and the argument.

@@ -231,6 +231,11 @@ fn out_of_range(name: &str, value: &str) -> Option<(String, String)> {
             let message = format!("`{name}` is {value}: programs end with a code from 0 to 255");
             Some((message, "write a code that the program has, or a condition".to_owned()))
         }
+        "retry_until" if ["true", "false"].iter().any(|word| value.eq_ignore_ascii_case(word)) => {
+            let code = i32::from(value.eq_ignore_ascii_case("true"));
+            let message = format!("`{name}` is `{value}`, which `condor_submit` takes as the exit code {code}");
+            Some((message, format!("write a condition, such as `ExitCode == {code}`")))
+        }
         "job_lease_duration" if (0.0..20.0).contains(&amount()?) && amount()? > 0.0 => {
             let message = format!("`{name}` is {value} seconds, and `condor_submit` makes it 20");
             Some((message, "write a number of seconds of at least 20".to_owned()))

@@ -84,7 +84,7 @@ const TIMES: [(&[&str], f64); 4] = [
 ];
 
 /// An amount that a text names: `90 minutes`.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct NamedAmount {
     /// As it is written.
     pub(super) shown: String,
@@ -136,6 +136,11 @@ pub(super) fn named_amounts(text: &str) -> Vec<NamedAmount> {
 /// The amount in a text that a number of seconds, MiB or KiB is meant to be and is not: it is that amount in another unit. With it
 /// the expression to write.
 pub(super) fn meant_amount(text: &str, number: f64, unit: &str) -> Option<(NamedAmount, String)> {
+    meant_of(&named_amounts(text), number, unit)
+}
+
+/// [`meant_amount`] among the amounts of a text.
+pub(super) fn meant_of(amounts: &[NamedAmount], number: f64, unit: &str) -> Option<(NamedAmount, String)> {
     let (own, is_time) = match unit {
         "seconds" => (1.0, true),
         "bytes" => (1.0, false),
@@ -143,19 +148,19 @@ pub(super) fn meant_amount(text: &str, number: f64, unit: &str) -> Option<(Named
         "MiB" => (1_048_576.0, false),
         _ => return None,
     };
-    let amounts = named_amounts(text).into_iter().filter(|amount| amount.is_time == is_time).collect::<Vec<_>>();
+    let amounts = || amounts.iter().filter(|amount| amount.is_time == is_time);
     let ratio = |amount: &NamedAmount| amount.number * amount.unit / own / number;
     // A thousand may stand for 1024.
     let near = |ratio: f64, factor: f64| (factor * 0.9..=factor * 1.1).contains(&ratio);
-    if number <= 0.0 || amounts.iter().any(|amount| near(ratio(amount), 1.0)) {
+    if number <= 0.0 || amounts().any(|amount| near(ratio(amount), 1.0)) {
         return None;
     }
-    let is_other = |amount: &NamedAmount| {
+    let is_other = |amount: &&NamedAmount| {
         let ratio = ratio(amount);
         let factors: &[f64] = if is_time { &[60.0, 3600.0, 86_400.0] } else { &[1024.0, 1_048_576.0, 1_073_741_824.0] };
         factors.iter().any(|factor| if is_time { ratio == *factor } else { near(ratio, *factor) })
     };
-    let meant = amounts.into_iter().find(is_other)?;
+    let meant = amounts().find(is_other)?.clone();
     let factor = meant.unit / own;
     let steps = if is_time { vec![factor] } else { vec![1024.0; (factor.log2() / 10.0).round().max(0.0) as usize] };
     let product = steps.iter().fold(format!("{}", meant.number), |text, step| format!("{text} * {step}"));

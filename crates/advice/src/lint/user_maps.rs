@@ -2,7 +2,7 @@
 //!
 //! In: a configuration. Out: warnings, each with the variable that it is about.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::knobs::bare;
 use super::near_names::NearNames;
@@ -64,14 +64,27 @@ fn listed(config: &Config) -> Option<BTreeMap<String, String>> {
 /// calls of them.
 fn unwritten(config: &Config, written: &[Definition<'_>], found: &mut lists::Found) {
     const WAYS: [&str; 2] = ["CLASSAD_USER_MAPFILE_", "CLASSAD_USER_MAPDATA_"];
+    const CALL: &str = "usermap(\"";
+    // Another file may have the map.
+    let may_be_elsewhere = |list: &Definition<'_>| {
+        !has_root(config) && (!list.verbatim || memchr::memmem::find(list.raw, b"$(").is_some())
+            || lists::misses_files(config)
+    };
+    let mut called = BTreeSet::new();
+    for one in written {
+        let lower = shown(one.raw).to_ascii_lowercase();
+        let is_end = |sign: char| matches!(sign, '"' | '.');
+        called.extend(lower.match_indices(CALL).filter_map(|(at, _)| {
+            let rest = &lower[at + CALL.len()..];
+            Some(rest[..rest.find(is_end)?].to_owned())
+        }));
+    }
     for list in written.iter().filter(|one| bare(one.name).to_ascii_uppercase().ends_with(LIST)) {
-        let Some(text) = unknowns::known_value(config, list) else { continue };
+        let Some(text) = unknowns::known_value(config, list).filter(|_| !may_be_elsewhere(list)) else { continue };
         for item in list_items(&text) {
             let name = shown(&item);
             let has = |way: &&str| config.definition(format!("{way}{name}").as_bytes()).is_some();
-            let call = format!("usermap(\"{}", name.to_ascii_lowercase());
-            let is_called = |one: &Definition<'_>| shown(one.raw).to_ascii_lowercase().contains(&call);
-            if name.contains('$') || WAYS.iter().any(has) || !written.iter().any(is_called) {
+            if name.contains('$') || WAYS.iter().any(has) || !called.contains(&name.to_ascii_lowercase()) {
                 continue;
             }
             let message = format!("the map `{name}` has neither a file nor lines, so `userMap` finds nothing in it");

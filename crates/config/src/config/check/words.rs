@@ -158,8 +158,10 @@ fn domain(upper: &str, value: &str) -> Option<Problem> {
     let plain = plain.trim_start_matches(['*', '@', '<', '.']).trim_end_matches(['/', '>']);
     let is_name = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
     let message = format!("`{upper}` is `{value}`, which is not the name of a domain");
-    // A point comes before the domain wherever it is appended to a name (`ipv6_hostname.cpp`, `email.cpp`).
-    if value.starts_with('.') && upper != "FILESYSTEM_DOMAIN" && is_name(value) && !plain.is_empty() {
+    // A point comes before these domains where they are appended to a name (`email_cpp.cpp`); one of DEFAULT_DOMAIN_NAME is
+    // allowed for (`ipv6_hostname.cpp`).
+    let is_appended = !matches!(upper, "FILESYSTEM_DOMAIN" | "DEFAULT_DOMAIN_NAME");
+    if value.starts_with('.') && is_appended && is_name(value) && !plain.is_empty() {
         return Some((Severity::Warning, message, format!("write `{plain}`")));
     }
     let help =
