@@ -687,10 +687,29 @@ fn constants(ad: &ClassAd, names: &[Name]) -> Vec<u8> {
     text
 }
 
+/// Attributes of slots, lower case, that are of the moment at which the ad was made.
+const MOMENTARY: [&[u8]; 13] = [
+    b"activity",
+    b"clockday",
+    b"clockmin",
+    b"condorloadavg",
+    b"consoleidle",
+    b"cpubusytime",
+    b"cpuisbusy",
+    b"currenttime",
+    b"keyboardidle",
+    b"loadavg",
+    b"state",
+    b"totalcondorloadavg",
+    b"totalloadavg",
+];
+
 /// Returns true if Requirements are never true, given the constants of their own ad.
 fn unsatisfiable(ad: &ClassAd, expr: &Expr) -> Option<Diagnostic> {
     // The startd of a slot that drains, or that its owner uses, evaluated it.
-    let evaluated = |name: Name| name.folded() == b"start" && ad.contains("State");
+    // What it sees there changes from minute to minute.
+    let evaluated =
+        |name: Name| (name.folded() == b"start" || MOMENTARY.contains(&name.folded())) && ad.contains("State");
     let base = |reference: Reference| {
         if reference.scope == RefScope::Target || evaluated(reference.name) {
             return Values::any();

@@ -50,6 +50,28 @@ const OF_STRINGS: [(&[u8], &[usize]); 10] = [
     (b"stringlistsintersect", &[0, 1]),
 ];
 
+/// Attributes, lower case, whose value is one name.
+const OF_ONE: [&[u8]; 18] = [
+    b"accountinggroup",
+    b"acctgroup",
+    b"acctgroupuser",
+    b"arch",
+    b"filesystemdomain",
+    b"machine",
+    b"name",
+    b"ntdomain",
+    b"opsys",
+    b"opsysandver",
+    b"owner",
+    b"projectname",
+    b"remotegroup",
+    b"remoteowner",
+    b"remoteuser",
+    b"submitter",
+    b"uiddomain",
+    b"user",
+];
+
 /// Attributes of partitionable slots, lower case, that are lists: of their resources (`ResAttributes.cpp`), and of the values of their
 /// dynamic slots (`Resource.cpp`).
 const LISTS: [&[u8]; 12] = [
@@ -248,6 +270,14 @@ impl Call<'_> {
             let help = format!("the item comes first: `{function}({}, {})`", self.shown(1), self.shown(0));
             return Some((self.arguments[0], message, help));
         }
+        // The second is an attribute with the name of one user, machine or group.
+        if let Some(one) = self.attribute(1).filter(|name| OF_ONE.contains(&name.folded()))
+            && let Some(name) = self.attribute(0).filter(|name| is_named_as_list(&name.to_string()))
+        {
+            let message = format!("`{name}` is looked for in the list `{one}`, which is one name");
+            let help = format!("the item comes first: `{function}({}, {})`", self.shown(1), self.shown(0));
+            return Some((self.arguments[0], message, help));
+        }
         if let Some(items) = self.text(1).filter(|items| items.contains([';', '|']) && !items.contains(',')) {
             let apart = items.contains(' ');
             // A blank that is not beside such a sign separates as it is meant to.
@@ -404,7 +434,8 @@ fn wildcard(pattern: &str) -> Option<&str> {
 
 /// Tests whether the name of an attribute says that it has several items.
 fn is_named_as_list(name: &str) -> bool {
-    const ENDS: [&str; 7] = ["groups", "list", "names", "projects", "sites", "tags", "users"];
+    const ENDS: [&str; 11] =
+        ["accounts", "groups", "hosts", "list", "machines", "names", "owners", "projects", "sites", "tags", "users"];
     let lower = name.to_ascii_lowercase();
     ENDS.iter().any(|end| lower.ends_with(end))
 }

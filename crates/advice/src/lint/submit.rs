@@ -17,7 +17,7 @@ use super::submit_expressions::{
     Own, date, minutes_of_days, of_any_status, of_gpus, of_rank, quoted_truth, string_for_number,
 };
 use super::submit_lines::{byte_order_mark, comment_in_statement, joined_command, odd_row, of_other_system};
-use super::submit_requests::{expanded_size, is_amount, number_expected, request, undefined_at_first};
+use super::submit_requests::{expanded_size, is_amount, number_expected, request, undefined_at_first, zero_quotient};
 use super::versions::LintVersions;
 use super::{beside_comment, is_slip, own_types, placed, refusals, second_place, shifted_fix};
 use crate::submit::statements::{SubmitLine, joined, statements};
@@ -243,7 +243,7 @@ pub(super) fn command(
     }
     let context =
         LintContext { defined, unknown_word, versions, beside: &beside, ..LintContext::of(text, Quoting::Old, role) };
-    let of_macro = expanded_size(own, text);
+    let of_macro = expanded_size(own, text).or_else(|| zero_quotient(own, text));
     let mut found = lint_with_macros(&context, |_| {
         if lower == "require_gpus" {
             return of_gpus(text, &own.options());

@@ -41,6 +41,8 @@ pub(super) struct Own {
     pub(super) macros: BTreeSet<Vec<u8>>,
     /// The one value, with a unit, of each macro that has such: names in lower case.
     pub(super) sizes: BTreeMap<String, String>,
+    /// The one value of each macro that is a plain integer, nothing for a name with other values: names in lower case.
+    pub(super) numbers: BTreeMap<String, Option<i64>>,
     /// The comments right above statements, by the offsets of these.
     pub(super) comments: BTreeMap<usize, String>,
     /// The amounts that comments name; none of more than [`MAX_AMOUNTS`].
@@ -87,6 +89,10 @@ impl Own {
             }
             if lower.ends_with("_reason") {
                 own.reasons.insert(lower.clone(), value.clone());
+            }
+            if !line.starts_with(b"#") && !lower.is_empty() {
+                let number = value.parse::<i64>().ok();
+                own.numbers.entry(lower.clone()).and_modify(|known| *known = None).or_insert(number);
             }
             let has_unit = is_amount(&value) && !value.ends_with(|sign: char| sign.is_ascii_digit() || sign == '.');
             let known = if has_unit && !own.sizes.contains_key(&lower) { value } else { String::new() };

@@ -146,7 +146,8 @@ pub(super) fn other_unit(name: &str, text: &str) -> Option<Diagnostic> {
         word => bytes_of_unit(word)?,
     };
     let mib = number * unit as f64 / f64::from(1 << 20);
-    let what = if mib <= f64::from(MAX_TINY) {
+    // A small program runs in 10 MB.
+    let what = if mib < f64::from(MAX_TINY) {
         "less than a program needs"
     } else if mib >= 4.0 * 1024.0 * 1024.0 {
         "more than a machine has"
@@ -271,6 +272,34 @@ pub(super) fn not_an_amount(text: &str, size: bool, options: &ParseOptions) -> O
 pub(super) fn is_amount(text: &str) -> bool {
     let letters = text.trim_start_matches(|sign: char| sign.is_ascii_digit() || sign == '.');
     letters.len() < text.len() && is_size_unit(letters)
+}
+
+/// `$(hours) / 3600`, where the macro is a number below the divisor.
+pub(super) fn zero_quotient(own: &Own, text: &[u8]) -> Option<Diagnostic> {
+    let text = String::from_utf8_lossy(text).into_owned();
+    text.match_indices("$(").find_map(|(at, _)| {
+        let end = at + text[at..].find(')')? + 1;
+        let number = own.numbers.get(&text[at + 2..end - 1].to_ascii_lowercase()).copied().flatten()?;
+        let divided = text[end..].trim_start().strip_prefix('/')?;
+        let after = divided.trim_start();
+        let digits = after.len() - after.trim_start_matches(|sign: char| sign.is_ascii_digit()).len();
+        let divisor: i64 = after[..digits].parse().ok()?;
+        let is_alone = text[..at].trim_end().is_empty()
+            || text[..at].trim_end().ends_with(['<', '>', '=', '(', '+', '-', '&', '|', ',']);
+        let is_integer = !after[digits..].starts_with(|sign: char| sign.is_alphanumeric() || sign == '.');
+        if !is_alone || !is_integer || number <= 0 || number >= divisor {
+            return None;
+        }
+        let macro_name = &text[at..end];
+        let span = Span::new(at, text.len() - after.len() + digits);
+        let message = format!("`{macro_name}` is {number}: `{number} / {divisor}` is a division of integers, and 0");
+        let help = if matches!(divisor, 60 | 3600 | 86_400 | 1024) {
+            format!("write `{macro_name} * {divisor}`, or `{macro_name} / {divisor}.0`")
+        } else {
+            format!("write `{macro_name} / {divisor}.0`")
+        };
+        Some(Diagnostic::warning(message, span).help(help).code("integer-division"))
+    })
 }
 
 /// The error of an expression with a macro whose value has a unit: `TARGET.Memory >= $(request_memory)`.

@@ -36,7 +36,8 @@ const WORDS: [(&str, &[&str]); 3] =
 
 /// The finding about a value of another shape.
 pub(super) fn odd_shape(name: &str, value: &str) -> Option<(String, String)> {
-    truth_for_name(name, value)
+    typographic(name, value)
+        .or_else(|| truth_for_name(name, value))
         .or_else(|| joined_names(name, value))
         .or_else(|| of_environment(name, value))
         .or_else(|| several_files(name, value))
@@ -46,6 +47,23 @@ pub(super) fn odd_shape(name: &str, value: &str) -> Option<(String, String)> {
         .or_else(|| odd_name(name, value))
         .or_else(|| other_word(name, value))
         .or_else(|| out_of_range(name, value))
+}
+
+/// `arguments = “--name x”`: quotes of a word processor are ordinary characters.
+fn typographic(name: &str, value: &str) -> Option<(String, String)> {
+    const QUOTES: [char; 5] = ['“', '”', '„', '‘', '’'];
+    const PROSE: [&str; 4] = ["batch_name", "description", "jobbatchname", "submit_note"];
+    let is_opened = |(at, sign): &(usize, char)| {
+        let is_first = value[..*at].chars().next_back().is_none_or(|before| " \t=,".contains(before));
+        is_first && QUOTES.contains(sign) && value[at + sign.len_utf8()..].contains(QUOTES)
+    };
+    let is_prose = PROSE.contains(&name) || name.ends_with("_reason");
+    if is_prose || value.contains(['"', '\'']) {
+        return None;
+    }
+    let (_, sign) = value.char_indices().find(is_opened)?;
+    let message = format!("`{sign}` is an ordinary character, and quotes nothing");
+    Some((message, "write `\"` or `'`".to_owned()))
 }
 
 /// `encrypt_input_files = true`: what is named `true`.
@@ -283,6 +301,9 @@ mod tests {
             ("output", "$(Process+1).out"),
             ("vm_type", "virtualbox"),
             ("checkpoint_exit_code", "0"),
+            ("arguments", "“--name x”"),
+            ("environment", "A=“b c”"),
+            ("output", "‘a.out’"),
         ] {
             assert!(odd_shape(name, value).is_some(), "{name} = {value}");
         }
@@ -296,6 +317,9 @@ mod tests {
             ("arguments", "output = 3"),
             ("transfer_output_remaps", "\"a = b\""),
             ("checkpoint_exit_code", "85"),
+            ("arguments", "\"--title 'He said “yes”'\""),
+            ("arguments", "--title l’été"),
+            ("batch_name", "“first run”"),
             ("allowed_job_duration", "3600"),
         ] {
             assert!(odd_shape(name, value).is_none(), "{name} = {value}");
