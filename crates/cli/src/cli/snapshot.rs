@@ -3,11 +3,11 @@
 use std::fs::DirBuilder;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 
 use crate::cli::ads::lost_values;
 use crate::cli::input::Notes;
-use crate::cli::interruption::Interruption;
+use crate::cli::interruption::TemporaryFolder;
 use crate::cli::live::LiveArguments;
 use crate::cli::pool::PoolFiles;
 use crate::cli::slurm::{SlurmArguments, is_cluster};
@@ -82,7 +82,11 @@ pub(super) fn run(arguments: &SnapshotArguments, streams: Streams) -> Result<(),
         return if arguments.anonymize {
             save_live_cluster(directory, streams)
         } else {
-            save_cluster(directory, &format!("some of the cluster was not saved in `{}`", directory.display()))
+            save_cluster(
+                directory,
+                Command::status,
+                &format!("some of the cluster was not saved in `{}`", directory.display()),
+            )
         };
     }
     if !arguments.live.is_given() && arguments.from.is_none() {
@@ -158,11 +162,12 @@ fn save_live_cluster(directory: &Path, streams: Streams) -> Result<(), Failure> 
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    Interruption::removes(named.clone())
-        .and_then(|()| builder.create(&named))
+    let folder = TemporaryFolder::at(named.clone())
+        .and_then(|folder| builder.create(&named).map(|()| folder))
         .map_err(|error| Failure::writing(named.display(), &error))?;
     let mut notes = Notes::default();
-    let saved = save_cluster(&named, "some of the cluster could not be read, so nothing was saved")
+    let run = |command: &mut Command| folder.run(command);
+    let saved = save_cluster(&named, run, "some of the cluster could not be read, so nothing was saved")
         .and_then(|()| save_anonymous_cluster(&named, directory, &mut notes, streams));
     let removed = std::fs::remove_dir_all(&named).map_err(|error| Failure::writing(named.display(), &error));
     // Messages name files of this folder, which is gone when they are read.
@@ -218,9 +223,12 @@ fn write_settings<'s>(
 }
 
 /// Saves a Slurm cluster; the script names what cannot be read, and the failure has this message then.
-fn save_cluster(directory: &Path, unread: &str) -> Result<(), Failure> {
-    let ran = Command::new("sh").arg("-c").arg(SLURM_SCRIPT).arg("snapshot").arg(directory).status();
-    match ran {
+fn save_cluster(
+    directory: &Path,
+    run: impl FnOnce(&mut Command) -> std::io::Result<ExitStatus>,
+    unread: &str,
+) -> Result<(), Failure> {
+    match run(Command::new("sh").arg("-c").arg(SLURM_SCRIPT).arg("snapshot").arg(directory)) {
         Ok(status) if status.success() => Ok(()),
         Ok(_) => Err(Failure::new(unread).help(
             "run it where `scontrol`, `squeue`, `sprio` and `sacctmgr` work, or copy the output of --script there",

@@ -131,6 +131,39 @@ fn a_command_that_fails_is_named_without_the_folder_that_is_gone() {
     assert_eq!(names(&cluster.folder.path().join("named")), saved.into_keys().collect());
 }
 
+/// A service manager ends a command that takes long: nothing goes on, and the folder with the names is gone.
+#[test]
+fn a_signal_ends_the_commands_of_slurm_and_removes_the_folder_with_the_names() {
+    let (_, files) = snapshots().pop_first().unwrap();
+    let cluster = Cluster::new(files);
+    let place = cluster.folder.path();
+    let own = place.join("own");
+    std::fs::create_dir(&own).unwrap();
+    let slow = "#!/bin/sh\ntouch \"$RECORDED/started\"\nsleep 4\ntouch \"$RECORDED/finished\"\n";
+    for name in ["sprio", "squeue", "scontrol", "sacctmgr"] {
+        std::fs::write(place.join("bin").join(name), slow).unwrap();
+    }
+    for (signal, status) in [("TERM", 143), ("INT", 130)] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_classmate"));
+        command.env("PATH", format!("{}:/usr/bin:/bin", place.join("bin").display())).env("TMPDIR", &own);
+        command.env("RECORDED", place.join("recorded")).current_dir(place).stderr(std::process::Stdio::piped());
+        let child = command.args(["snapshot", "--slurm", "--anonymize", "unnamed"]).spawn().unwrap();
+        let started = place.join("recorded/started");
+        while !started.exists() {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        let kill = format!("kill -s {signal} {}", child.id());
+        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), said.as_str()), (Some(status), ""), "{signal}");
+        assert!(names(&own).is_empty() && !place.join("unnamed").exists(), "{signal}");
+        std::fs::remove_file(started).unwrap();
+    }
+    std::thread::sleep(std::time::Duration::from_secs(5));
+    assert!(!place.join("recorded/finished").exists() && !place.join("recorded/started").exists());
+}
+
 #[test]
 fn a_file_of_the_cluster_that_is_wrong_is_named_without_the_folder_that_is_gone() {
     let (_, mut files) = snapshots().pop_first().unwrap();
