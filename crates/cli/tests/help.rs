@@ -44,6 +44,18 @@ fn examples(text: &str) -> Vec<String> {
     commands.filter(|line| line.contains("classmate ")).map(str::to_owned).collect()
 }
 
+/// `COLUMNS=0` asks for no width.
+#[test]
+fn no_columns_are_the_usual_width() {
+    let help = |columns: Option<&str>| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_classmate"));
+        command.args(["negotiate", "--help"]).env_remove("COLUMNS");
+        command.envs(columns.map(|columns| ("COLUMNS", columns))).output().unwrap().stdout
+    };
+    assert_eq!(help(Some("0")), help(None));
+    assert_ne!(help(Some("40")), help(None));
+}
+
 /// A word that fits into the line above it is there: breaks of the source would be gaps where a terminal is narrow.
 #[test]
 fn paragraphs_are_broken_for_the_terminal_alone() {

@@ -325,7 +325,7 @@ pub fn run() -> ExitCode {
 
 /// Parses the arguments and runs the subcommand.
 fn answered(arguments: &[OsString]) -> Result<ExitCode, Failure> {
-    let width = columns().or_else(|| std::env::var("COLUMNS").ok()?.parse().ok()).unwrap_or(WIDEST_HELP);
+    let width = columns().or_else(output::asked_columns).unwrap_or(WIDEST_HELP);
     let command = help::arranged(Cli::command(), arguments, width.min(WIDEST_HELP));
     let matches = defaults::read().and_then(|defaults| defaults.matches(&command, arguments)).map_err(|failure| {
         // The version and the help do not depend on defaults.

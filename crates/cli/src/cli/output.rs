@@ -283,11 +283,16 @@ pub(crate) fn columns() -> Option<usize> {
     columns_of(&io::stdout())
 }
 
+/// The columns that the environment asks for; 0 asks for none.
+pub(super) fn asked_columns() -> Option<usize> {
+    std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns > 0)
+}
+
 fn columns_of(stream: &impl IsTerminal) -> Option<usize> {
     if !stream.is_terminal() {
         return None;
     }
-    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let asked = asked_columns();
     let width = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     Some(asked.or_else(width).unwrap_or(USUAL_WIDTH))
 }
