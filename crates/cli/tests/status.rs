@@ -65,6 +65,7 @@ fn a_change_without_effect_is_a_failure() {
         ("GROUP_QUOTA_chemistr = 5", "GROUP_QUOTA_chemistr"),
         ("NEGOTIATOR_INTERVALL = 5", "NEGOTIATOR_INTERVALL"),
         ("SOMETHING_ELSE = 5", "has no effect"),
+        ("GROUP_QUOTA_DYNAMIC_chemistry = 0.5", "GROUP_QUOTA is used"),
     ] {
         let output = classmate(&["whatif", "examples/groups", "--set", set]);
         assert_eq!(output.status.code(), Some(1), "{set}: {}", message(&output));
@@ -93,6 +94,9 @@ fn a_change_without_effect_is_a_failure() {
         &["--set", "A = 5", "--set", "GROUP_QUOTA_chemistry = $(A)"],
         &["--set", "NEGOTIATOR_MATCH_EXPRS = Extra", "--set", "Extra = 1"],
         &["--set-job", "true", "Lasts = 5", "--cycles", "2", "--run-time", "Lasts"],
+        // A group without a quota gets nothing: a warning, and an effect.
+        &["--set", "GROUP_NAMES = chemistry"],
+        &["--set", "GROUP_NAMES = chemistry, other"],
     ] {
         let output = classmate(&[&["whatif", "examples/groups"], change].concat());
         assert_eq!(output.status.code(), Some(0), "{change:?}: {}", message(&output));
