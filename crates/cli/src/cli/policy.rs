@@ -147,7 +147,8 @@ impl PolicyArguments {
                 let conf = settings.conf();
                 if conf.weights == Weights::default() && conf.tres_weights.0.is_empty() {
                     notes.warn(format!(
-                        "all weights are 0, Slurm's default, and so are all priorities: set them in {SLURM_CONF}"
+                        "all weights are 0, Slurm's default, so priorities do not depend on shares, age or size: set them in \
+                         {SLURM_CONF}"
                     ));
                 }
                 Ok(Policy::Slurm(Box::new(settings)))
