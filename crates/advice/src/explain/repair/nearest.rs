@@ -122,7 +122,13 @@ fn without_repeated(mut tested: Vec<TestedChange>) -> Vec<TestedChange> {
     let mut steps: IndexMap<Vec<(Changed, String)>, usize> = IndexMap::new();
     tested.retain(|one| {
         let slots = one.suggestion.slots;
-        !one.is_step || steps.insert(places(one), slots).is_none_or(|before| before < slots)
+        if !one.is_step {
+            return true;
+        }
+        let most = steps.entry(places(one)).or_default();
+        let is_more = *most < slots;
+        *most = (*most).max(slots);
+        is_more
     });
     tested
 }
@@ -467,4 +473,36 @@ fn chosen(view: &JobView<'_>, variants: &[(Vec<Edit>, usize)]) -> IndexSet<usize
         [all.first(), most, all.last()]
     };
     picks.into_iter().flatten().copied().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A step of a limit on memory, after which some slots match.
+    fn step(memory: &str, slots: usize) -> TestedChange {
+        let change = Change {
+            of: Changed::Job,
+            attribute: "RequestMemory".to_owned(),
+            before: "9000".to_owned(),
+            after: memory.to_owned(),
+        };
+        let suggestion = Suggestion {
+            changes: vec![change],
+            slots,
+            won: slots,
+            lost: 0,
+            unclaimed: 0,
+            helps: true,
+            won_slots: Vec::new(),
+            example: String::new(),
+        };
+        TestedChange { suggestion, weight: 1, after: ClassAd::new(), is_step: true }
+    }
+
+    #[test]
+    fn a_step_that_wins_less_than_any_before_it_is_left_out() {
+        let kept = without_repeated(vec![step("8000", 10), step("7000", 8), step("6000", 9), step("5000", 11)]);
+        assert_eq!(kept.iter().map(|one| one.suggestion.slots).collect::<Vec<_>>(), [10, 11]);
+    }
 }
