@@ -315,7 +315,7 @@ fn of_obstacles(view: &JobView<'_>) -> (Vec<Cause>, usize) {
     let is_accepted = view.classes.all.iter().any(SlotClass::is_accepted);
     let left: Vec<bool> = view.classes.all.iter().map(|class| is_left_to_the_job(view, class)).collect();
     // What the slots that the job accepts require of it comes first, unless these are few or another condition concerns more
-    // than twice as many, then what keeps most slots away. That the job wants few slots by name is no news to its owner: what
+    // than twice as many, then what keeps most slots away. That the job wants few slots by name is not news to its owner: what
     // rejects it on these comes before.
     let is_selection: Vec<bool> = obstacles.all.iter().map(|obstacle| is_selection(view, obstacle)).collect();
     let counts = |at: &usize| weights[*at] > 0 && !is_selection[*at];
@@ -388,6 +388,10 @@ fn is_selection(view: &JobView<'_>, obstacle: &Obstacle<'_>) -> bool {
         && !view.job.contains(name)
         && view.classes.size(classes) < view.pool.slots.len()
         && view.classes.ads_of(classes).iter().all(is_text)
+        && view.pool.slots.iter().any(|slot| {
+            let of_slot = Scope::new(&slot.ad, &view.pool.settings).eval_attr(name);
+            matches!(of_slot, Ok(Value::Str(_)))
+        })
 }
 
 /// Tests if two conditions fail for the same slots because an attribute, the only one in one of them, is undefined or 0.
@@ -745,6 +749,17 @@ mod tests {
             first("[Owner = \"al\"; Requirements = TARGET.Memory >= 20]", &[SMALL, LARGE]),
             "1 of 2 slots rejects the job: `START` requires `TARGET.Owner == \"bob\"` (Owner of the job is \"al\")"
         );
+        // An attribute that is not a string selects no slots by name, although most slots do not define it.
+        let plain = |name: &str| {
+            format!("[Name = \"{name}\"; MyType = \"Machine\"; OpSys = \"LINUX\"; Memory = 10; Requirements = true]")
+        };
+        let without: Vec<String> = ["d", "e", "f", "g", "h", "i", "j", "k"].map(plain).into();
+        let docker =
+            |name: &str| LARGE.replace("\"b\"", &format!("\"{name}\"")).replace("GPUs", "HasDocker = true; GPUs");
+        let all: Vec<String> = [without, vec![docker("l"), docker("m")]].concat();
+        let all: Vec<&str> = all.iter().map(String::as_str).collect();
+        let found = first("[Owner = \"al\"; Requirements = TARGET.HasDocker]", &all);
+        assert!(found.contains("HasDocker"), "{found}");
         // A slot that rejects every job is not the first cause.
         assert_eq!(
             first("[Requirements = TARGET.Memory >= 20]", &[SMALL, OFF]),
