@@ -533,6 +533,60 @@ fn files_without_what_is_read_from_them_stop_the_command() {
     says(&classmate(&["sprio", &none]), 1, &["slots.ads`", "scontrol.nodes"]);
 }
 
+#[test]
+fn a_command_names_the_pool_only_if_nothing_else_decides_what_was_tried() {
+    let (_folder, path) = folder(&[("alt", "GROUP_NAMES = chemistry, physics\nGROUP_QUOTA_chemistry = 5\n")]);
+    let explain = ["explain", "../../examples/groups", "--job", "3.11"];
+    says(&classmate(&explain), 0, &["  classmate whatif ../../examples/groups --set "]);
+    let given = classmate(&[&explain[..], &["--config", "../../examples/groups/config"]].concat());
+    says(&given, 0, &["  classmate whatif POOL --set "]);
+    assert!(!classmate(&[&explain[..], &["--config", &format!("{path}/alt")]].concat()).text.contains("whatif ../"));
+}
+
+/// Any attribute can be named by a string that is evaluated.
+#[test]
+fn a_condition_without_names_is_refuted_for_all_ads_only_if_it_is_constant() {
+    says(&classmate(&["policy", "always", "false"]), 1, &["refuted: the condition is false, in all ads\n"]);
+    let found = classmate(&["policy", "always", "eval(\"Foo\") > 3"]);
+    says(&found, 1, &["refuted: the condition is undefined, in ads without attributes\n"]);
+}
+
+/// Slots with different amounts: what one has is not said of both.
+#[test]
+fn what_a_consumption_policy_takes_is_said_of_the_slot_that_has_less() {
+    let slot = |name: &str, cpus: u32| {
+        format!(
+            "MyType = \"Machine\"\nName = \"{name}\"\nMachine = \"{name}\"\nState = \"Unclaimed\"\nActivity = \"Idle\"\n\
+             PartitionableSlot = true\nMachineResources = \"Cpus\"\nCpus = {cpus}\nMemory = 1000\nRequirements = true\n\
+             ConsumptionCpus = TARGET.RequestCpus\nSlotWeight = Cpus\n\n"
+        )
+    };
+    let asks = |cluster: i64| job(cluster, "RequestCpus = 4").replace("RequestCpus = 1\n", "");
+    let cause = |slots: &[String], jobs: &[String]| {
+        let (_folder, path) = folder(&[("slots.ads", &slots.concat()), ("jobs.ads", &jobs.concat())]);
+        classmate(&["explain", &path, "--job", "9.0"]).text
+    };
+    let taken = "than their consumption policy takes: ConsumptionCpus is 4, but Cpus is";
+    let found = cause(&[slot("a", 3), slot("b", 2)], &[asks(9)]);
+    assert!(found.contains(&format!("2 of the 2 matching slots have less {taken} 3 on a\n")), "{found}");
+    let found = cause(&[slot("a", 3), slot("b", 3)], &[asks(9)]);
+    assert!(found.contains(&format!("2 of the 2 matching slots have less {taken} 3\n")), "{found}");
+    // The other slot goes to the job before it.
+    let found = cause(&[slot("a", 3), slot("b", 4)], &[asks(1), asks(9)]);
+    let one =
+        "1 of the 2 matching slots has less than its consumption policy takes: ConsumptionCpus is 4, but Cpus is 3\n";
+    assert!(found.contains(one), "{found}");
+}
+
+/// Appended to a name, the domain would have two dots; those that `ipv6_hostname.cpp` makes of `DEFAULT_DOMAIN_NAME` need not.
+#[test]
+fn a_dot_before_a_domain_is_a_mistake_where_one_is_added() {
+    says(&checked("UID_DOMAIN = .example.org\n"), 0, &["`UID_DOMAIN` is `.example.org`", "write `example.org`"]);
+    let found = checked("DEFAULT_DOMAIN_NAME = .example.org\n");
+    says(&found, 0, &["0 errors, 0 warnings"]);
+    says(&checked("EMAIL_DOMAIN = .example.org\n"), 0, &["`EMAIL_DOMAIN` is `.example.org`"]);
+}
+
 /// The first bytes of files by `xz`, `bzip2` and `zstd`.
 #[test]
 fn files_that_are_compressed_by_other_programs_are_refused_with_the_command_that_expands_them() {

@@ -114,8 +114,8 @@ pub(super) fn run(arguments: &ExplainArguments, streams: Streams) -> Result<(), 
         };
         let pool = PreparedPool::for_explanation(snapshot)?;
         let mut explanation = replay::of_job(leaked(pool), &subject, !arguments.no_cycle)?;
-        // A command that can be copied.
-        if let Some(place) = files.argument() {
+        // A command that can be copied, if it repeats what was tried: a job that is not submitted is not in the pool.
+        if let Some(place) = files.argument().filter(|_| about.submit.is_none()) {
             for one in &mut explanation.settings {
                 one.command = one.command.replacen(" POOL", &format!(" {place}"), 1);
             }

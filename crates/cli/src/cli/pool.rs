@@ -62,8 +62,12 @@ impl PoolFiles {
         self.pool.as_deref()
     }
 
-    /// The directory as it is written on a command line, if it needs no quotes.
+    /// The directory as it is written on a command line, if it needs no quotes and nothing else decides about the pool.
     pub(super) fn argument(&self) -> Option<&str> {
+        let files = [&self.slots, &self.jobs, &self.submitters, &self.log, &self.config];
+        if files.iter().any(|file| file.is_some()) || self.now.is_some() || self.seed != 0 || self.allow_commands {
+            return None;
+        }
         let is_plain = |text: &&str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte));
         self.directory()?.to_str().filter(is_plain)
     }
@@ -233,7 +237,7 @@ impl PoolFiles {
     }
 }
 
-/// Fails if a file that is not empty has none of the ads that are wanted of it, but so many others.
+/// Fails if a file that is not empty has none of the ads that are wanted of it, but a number of others.
 fn expect_kind(path: &Path, others: usize, (kind, tool): (&str, &str), notes: &Notes) -> Result<(), Failure> {
     let name = input::shown_name(path);
     let found = match others {

@@ -111,6 +111,9 @@ struct RefutingAds {
     /// The attributes that the conditions refer to.
     #[serde(skip)]
     names: Vec<String>,
+    /// True if the value may be another one in other ads.
+    #[serde(skip)]
+    varies: bool,
 }
 
 pub(super) fn run(arguments: &ProofArguments, streams: Streams) -> Result<ExitCode, Failure> {
@@ -173,13 +176,15 @@ fn described(my: &ClassAd, target: &ClassAd, conditions: [Option<&Expr>; 2], set
     let value =
         |condition: &Expr| scope.eval(condition).map_or_else(|error| error.to_string(), |value| value.to_string());
     let conditions = || conditions.into_iter().flatten();
-    let names: BTreeSet<String> =
-        conditions().flat_map(|condition| Mentions::of(condition.tree()).names).map(|name| name.to_string()).collect();
+    let mentions: Vec<Mentions> = conditions().map(|condition| Mentions::of(condition.tree())).collect();
+    let varies = mentions.iter().any(|found| found.opaque || found.random || found.live || !found.selectors.is_empty());
+    let names: BTreeSet<String> = mentions.iter().flat_map(|found| &found.names).map(ToString::to_string).collect();
     RefutingAds {
         my: lines(my),
         target: lines(target),
         values: conditions().map(value).collect(),
         names: names.into_iter().collect(),
+        varies,
     }
 }
 
@@ -198,7 +203,9 @@ fn write(out: &mut impl Write, proof: &Proof) -> std::io::Result<()> {
     };
     if example.my.is_empty() && example.target.is_empty() {
         return match example.names.as_slice() {
-            [] => writeln!(out, "refuted: {values}, in all ads"),
+            [] if !example.varies => writeln!(out, "refuted: {values}, in all ads"),
+            // A string that is evaluated can name any attribute.
+            _ if example.varies => writeln!(out, "refuted: {values}, in ads without attributes"),
             names => writeln!(out, "refuted: {values}, in ads without `{}`", names.join("`, `")),
         };
     }

@@ -14,6 +14,7 @@ use crate::explain::names::references;
 use crate::explain::repair::edit::comparison;
 use crate::explain::repair::plan::reads_clock;
 use crate::explain::slot_classes::SlotClass;
+use crate::explain::values::verb;
 use crate::submit::CRON;
 use crate::submit::added::Origin;
 use classmate::internal::eval::matching::symmetric;
@@ -24,6 +25,7 @@ use classmate::internal::value::logic::Truth;
 use classmate::{ClassAd, EvalOptions, Expr, Name, Scope};
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::pool::consumption::Shortage;
+use classmate_pool::internal::pool::slot::Slot;
 use classmate_pool::internal::quota::derivation::slots;
 
 /// The slots a job could use, and the obstacles to them.
@@ -121,20 +123,25 @@ fn short(view: &JobView<'_>, usable: &[usize]) -> Option<(usize, Cause)> {
     let settings = &view.pool.settings;
     let of = |at: &usize| {
         let slot = &view.pool.slots[*at];
-        slot.consumption.as_ref()?.shortage(&slot.ad, view.job, settings)
+        Some((slot, slot.consumption.as_ref()?.shortage(&slot.ad, view.job, settings)?))
     };
-    let found: Vec<Shortage> = usable.iter().filter_map(of).collect();
-    let first = found.first()?;
+    let found: Vec<(&Slot, Shortage)> = usable.iter().filter_map(of).collect();
+    let (slot, first) = found.first()?;
     let label = "matching slots have less than their consumption policy takes";
     let which = match (found.len(), usable.len()) {
         (1, 1) => "the only matching slot has less than its consumption policy takes".to_owned(),
         (some, all) => format!(
-            "{some} of the {} have less than their consumption policy takes",
-            plural::counted(all, "matching slot")
+            "{some} of the {} {} than {} consumption policy takes",
+            plural::counted(all, "matching slot"),
+            verb(some, "has less", "have less"),
+            verb(some, "its", "their")
         ),
     };
-    let text =
-        format!("{which}: {} is {}, but {} is {}", first.takes, slots(first.amount), first.has, slots(first.left));
+    // Other slots have other amounts.
+    let place =
+        if found.iter().all(|(_, other)| other == first) { String::new() } else { format!(" on {}", slot.name) };
+    let amounts = format!("{} is {}, but {} is {}", first.takes, slots(first.amount), first.has, slots(first.left));
+    let text = format!("{which}: {amounts}{place}");
     Some((found.len(), Cause::new(Reason::Unsatisfied, label, text)))
 }
 

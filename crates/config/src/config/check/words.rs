@@ -128,7 +128,8 @@ fn separated(upper: &str, value: &str) -> Option<Problem> {
 fn reserved(upper: &str, value: &str) -> Option<Problem> {
     let most = if upper == "RESERVED_DISK" { 20e6 } else { 1e6 };
     let amount = value.parse::<f64>().ok().filter(|amount| *amount >= most)?;
-    let message = format!("`{upper}` is in MiB, and {value} MiB are {} TiB", (amount / f64::from(1 << 20)).round());
+    let message =
+        format!("`{upper}` is in MiB, and {value} MiB are about {} TiB", (amount / f64::from(1 << 20)).round());
     Some((Severity::Warning, message, format!("write {} if KiB are meant", (amount / 1024.0).round())))
 }
 
@@ -158,10 +159,12 @@ fn domain(upper: &str, value: &str) -> Option<Problem> {
     let plain = plain.trim_start_matches(['*', '@', '<', '.']).trim_end_matches(['/', '>']);
     let is_name = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
     let message = format!("`{upper}` is `{value}`, which is not the name of a domain");
-    // A point comes before these domains where they are appended to a name (`email_cpp.cpp`); one of DEFAULT_DOMAIN_NAME is
-    // allowed for (`ipv6_hostname.cpp`).
-    let is_appended = !matches!(upper, "FILESYSTEM_DOMAIN" | "DEFAULT_DOMAIN_NAME");
-    if value.starts_with('.') && is_appended && is_name(value) && !plain.is_empty() {
+    // A dot comes before the domain where it is appended to a name (`email_cpp.cpp`). `ipv6_hostname.cpp` takes a leading one as
+    // it is in a part of the names.
+    if upper == "DEFAULT_DOMAIN_NAME" && value.starts_with('.') && is_name(value) && !plain.is_empty() {
+        return None;
+    }
+    if value.starts_with('.') && upper != "FILESYSTEM_DOMAIN" && is_name(value) && !plain.is_empty() {
         return Some((Severity::Warning, message, format!("write `{plain}`")));
     }
     let help =
@@ -216,7 +219,7 @@ fn programs(upper: &str, value: &str) -> Option<Problem> {
     let mut items = value.split([',', ' ', '\t', '\n']).filter(|item| !item.is_empty());
     // Quotes and `;` are reported as such.
     let item = items.find(|item| !item.contains(['/', '\\', '$', '"', ';']))?;
-    let message = format!("`{item}` in `{upper}` is not a whole path");
+    let message = format!("`{item}` in `{upper}` is not an absolute path");
     Some((Severity::Warning, message, format!("write `$(LIBEXEC)/{item}`")))
 }
 
@@ -224,7 +227,7 @@ fn programs(upper: &str, value: &str) -> Option<Problem> {
 fn mail_address(upper: &str, value: &str) -> Option<Problem> {
     let mut words = value.split_whitespace();
     let is_spelled = words.any(|word| word.eq_ignore_ascii_case("at"));
-    let message = format!("`{upper}` is `{value}`, which is not the address of a mail");
+    let message = format!("`{upper}` is `{value}`, which is not an email address");
     let is_part = |item: &str| item.starts_with('@') || item.ends_with('@') || item.matches('@').count() > 1;
     let is_odd = is_spelled || value.split([',', ' ', '\t']).any(is_part);
     is_odd.then(|| (Severity::Warning, message, "write `name@example.org`".to_owned()))
@@ -584,7 +587,7 @@ fn odd_entry(upper: &str, item: &str) -> Option<Problem> {
         return problem(format!("`{item}` in `{upper}` matches no host: it is not an address"), &help);
     }
     if host.strip_prefix('.').is_some_and(|domain| domain.contains('.') && !domain.contains('*')) {
-        let message = format!("`{item}` in `{upper}` matches no host: no name begins with a point");
+        let message = format!("`{item}` in `{upper}` matches no host: no name begins with a dot");
         return problem(message, &format!("write `{}*{host}`", item.trim_end_matches(host)));
     }
     if is_inner(host) {
