@@ -511,14 +511,15 @@ impl Reading {
     /// An attribute of slots that the job has: it requests nothing.
     fn resource_of_job(&self) -> Companion {
         const RESOURCES: [(&str, &str); 4] = [
-            ("my.cpus", "request_cpus"),
-            ("my.disk", "request_disk"),
-            ("my.gpus", "request_gpus"),
-            ("my.memory", "request_memory"),
+            ("Cpus", "request_cpus"),
+            ("Disk", "request_disk"),
+            ("GPUs", "request_gpus"),
+            ("Memory", "request_memory"),
         ];
         let (attribute, command, at) = RESOURCES.iter().find_map(|(attribute, command)| {
-            let (_, at) = self.value(&[attribute]).filter(|_| !self.may_have(command))?;
-            Some((attribute.replace("my.", "+"), command, *at))
+            let key = format!("my.{}", attribute.to_ascii_lowercase());
+            let (_, at) = self.value(&[&key]).filter(|_| !self.may_have(command))?;
+            Some((format!("+{attribute}"), command, *at))
         })?;
         let message = format!("`{attribute}` is an attribute of slots: in a job it requests nothing");
         (!self.includes).then(|| (at, message, format!("write `{command} = …`")))

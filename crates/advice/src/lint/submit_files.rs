@@ -7,12 +7,12 @@ use super::submit_programs::base;
 /// The lists of files that are transferred.
 const LISTS: [&str; 3] = ["transfer_input_files", "transfer_output_files", "transfer_checkpoint_files"];
 
-/// The finding about a name with a wildcard, and a folder of a container that is not a whole path.
+/// The finding about a name with a wildcard, and a folder of a container that is not an absolute path.
 pub(super) fn odd_name(name: &str, value: &str) -> Option<(String, String)> {
     if name == "container_target_dir" {
         let plain = value.trim_matches('"');
         let is_relative = !plain.is_empty() && !plain.starts_with(['/', '$']);
-        let message = format!("`{name}` is `{value}`, and the folder of a container is a whole path");
+        let message = format!("`{name}` is `{value}`, and the folder of a container is an absolute path");
         return is_relative.then(|| (message, format!("write `{name} = /{}`", plain.trim_start_matches("./"))));
     }
     if !LISTS.contains(&name) {

@@ -118,13 +118,13 @@ pub(super) fn odd_row(file: &Arc<str>, text: &[u8], all: &[SubmitLine<'_>]) -> O
     rows.short(file).or_else(|| rows.long(file, all))
 }
 
-/// The rest of a row behind so many items, each of which ends with a comma or blanks.
+/// The rest of a row after a number of items, each of which ends with a comma or blanks.
 fn remainder(row: &str, count: usize) -> Option<&str> {
     let mut rest = row;
     for _ in 0..count {
         let end = rest.find([',', ' ', '\t'])?;
-        let behind = rest[end..].trim_start();
-        rest = behind.strip_prefix(',').unwrap_or(behind).trim_start();
+        let after = rest[end..].trim_start();
+        rest = after.strip_prefix(',').unwrap_or(after).trim_start();
     }
     Some(rest)
 }

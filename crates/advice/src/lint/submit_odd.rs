@@ -211,7 +211,7 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
             Some((message, "write the names of the services, as in `use_oauth_services = box`".to_owned()))
         }
         "notify_user" if value.contains(char::is_whitespace) && !value.contains([',', '@']) => {
-            let message = format!("`notify_user` is `{value}`, which is not the address of a mail");
+            let message = format!("`notify_user` is `{value}`, which is not an email address");
             Some((message, "write `name@example.org`".to_owned()))
         }
         "getenv" => {

@@ -187,7 +187,7 @@ pub(super) fn odd_text(queue: &QueueStatement<'_>) -> Option<(String, String)> {
     }
 }
 
-/// Tests whether items are written `a; b; c`: with a `;` behind each but the last.
+/// Tests whether items are written `a; b; c`: with a `;` after each but the last.
 fn are_ended_by_semicolons(text: &str) -> bool {
     let words: Vec<&str> = text.split([',', ' ', '\t']).filter(|word| !word.is_empty()).collect();
     let Some((_, front)) = words.split_last() else { return false };

@@ -168,14 +168,14 @@ impl Competition {
         self.won.iter().map(|won| won.slots).sum()
     }
 
-    /// The causes, at most so many of a kind: slots that others got, all together where these are more, and slots in use.
+    /// The causes, at most `most` of a kind: slots that others got, all together where these are more, and slots in use.
     pub fn causes(&self, most: usize) -> Vec<Cause> {
         let uses = |(who, count): &(String, usize)| format!("{who} uses {} since before the cycle", self.part(*count));
         let in_use = self.in_use.iter().take(most).map(uses).map(of_taken);
         self.won_causes(most).into_iter().chain(in_use).collect()
     }
 
-    /// The causes, at most so many, about slots that others got in this cycle.
+    /// The causes, at most `most`, about slots that others got in this cycle.
     pub(crate) fn won_causes(&self, most: usize) -> Vec<Cause> {
         let is_many = self.won.len() > most;
         let together = self.won.first().filter(|_| is_many).map(|first| {

@@ -100,7 +100,7 @@ pub(crate) fn of_cycle(
         _ => {}
     }
     // Slots may be gone before the rest, which are in use, rejects the job. That these are never preempted, which is the default,
-    // is no news.
+    // is not news.
     let is_about_use = matches!(obstacle, CycleObstacle::PreemptionRequirements | CycleObstacle::Rank);
     let is_never = story.preemption.iter().any(is_false);
     if is_about_use && (is_never || taken.matched_slots() * 2 > taken.usable) {

@@ -112,7 +112,7 @@ pub(super) fn odd_path(upper: &str, value: &str) -> Option<Problem> {
     let of_log = ["_DIR", "_DIRECTORY", "_LOG", "_CREDENTIAL_DIRECTORY_KRB", "_CREDENTIAL_DIRECTORY_OAUTH"];
     let is_part = value.contains('/') && of_log.iter().any(|end| upper.ends_with(end));
     let is_relative = (is_whole || is_part) && value.starts_with(|sign: char| sign.is_alphabetic());
-    let message = format!("`{upper}` is `{value}`, which is not a whole path");
+    let message = format!("`{upper}` is `{value}`, which is not an absolute path");
     (is_relative && !value.contains(':')).then(|| (Severity::Warning, message, format!("write `/{value}`")))
 }
 

@@ -239,7 +239,7 @@ impl Checker<'_> {
         let is_hook = upper.contains("_HOOK_") && !upper.ends_with("_KEYWORD");
         let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
         if is_hook && value.len() > 1 && value.bytes().all(is_name) {
-            let message = format!("`{upper}` is `{value}`, which is not a whole path");
+            let message = format!("`{upper}` is `{value}`, which is not an absolute path");
             return Some((Severity::Warning, message, format!("write the whole path, as in `$(LIBEXEC)/{value}`")));
         }
         let (_, rest) = value.split_once('/')?;
@@ -248,7 +248,7 @@ impl Checker<'_> {
         // A cron job may have a folder of its own.
         let folder = upper.strip_suffix("_EXECUTABLE").map(|front| format!("{front}_CWD"));
         let has_folder = folder.is_some_and(|folder| self.config.definition(folder.as_bytes()).is_some());
-        let message = format!("`{upper}` is `{value}`, which is not a whole path");
+        let message = format!("`{upper}` is `{value}`, which is not an absolute path");
         let help = "write the whole path, as in `$(LIBEXEC)/program`".to_owned();
         let is_odd = begins && is_plain && !has_folder && !upper.ends_with("_KEYWORD");
         is_odd.then_some((Severity::Warning, message, help))

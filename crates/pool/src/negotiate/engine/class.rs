@@ -213,7 +213,7 @@ impl RequestClass {
     /// Searches an order of slots.
     ///
     /// # Errors
-    /// So many candidates come first that are over the limit.
+    /// The number of candidates that come first and are over the limit.
     fn search(&mut self, max_heavy: usize, rows: &RowState, session: &Session) -> Result<Option<Candidate>, ()> {
         let Some(positions) = self.verdict.order.positions() else { return Ok(None) };
         let (both, frontier) = (&self.verdict.both, &mut self.frontier);
@@ -380,7 +380,7 @@ impl RequestClass {
         largest.min(MAX_TIED)
     }
 
-    /// The number of candidates of a rank, together with so many others of this rank, if it is more than is known.
+    /// The number of candidates of a rank, together with a number of others of this rank, if it is more than is known.
     pub(super) fn tie_with(
         &self,
         (key, others): (&RankKey, usize),
