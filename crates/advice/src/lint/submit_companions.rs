@@ -121,11 +121,24 @@ impl Reading {
     /// Permissions for tokens that the job does not ask for.
     fn permissions(&self) -> Companion {
         let is_of_token = |name: &str| name.contains("_oauth_permissions") || name.contains("_oauth_resource");
-        let (name, all) = self.values.iter().find(|(name, _)| is_of_token(name))?;
-        if self.may_have("use_oauth_services") || self.may_have("useoauthservices") || self.includes {
+        let service = |name: &str| name.split("_oauth_").next().unwrap_or_default().to_owned();
+        let mut tokens = self.values.iter().filter(|(name, _)| is_of_token(name));
+        if self.includes {
             return None;
         }
-        let service = name.split("_oauth_").next().unwrap_or_default();
+        if self.may_have("use_oauth_services") || self.may_have("useoauthservices") {
+            // Those with a name of their own are for services that are listed; a site may add others (`submit_utils.cpp`).
+            let has_own_name = |name: &str| !name.ends_with("_oauth_permissions") && !name.ends_with("_oauth_resource");
+            let (list, _) = self.value(&["use_oauth_services"]).filter(|(list, _)| !list.contains(['$', '*']))?;
+            let is_once = self.values.get("use_oauth_services").is_some_and(|all| all.len() == 1);
+            let is_listed =
+                |name: &str| list.split([',', ' ', '\t']).any(|one| one.eq_ignore_ascii_case(&service(name)));
+            let (name, all) = tokens.find(|(name, _)| has_own_name(name) && !is_listed(name)).filter(|_| is_once)?;
+            let message = format!("`{name}` is not read: `use_oauth_services` does not list `{}`", service(name));
+            return Some((all.last()?.1, message, format!("write `use_oauth_services = {list}, {}`", service(name))));
+        }
+        let (name, all) = tokens.next()?;
+        let service = service(name);
         let message = format!("`{name}` is not read without `use_oauth_services`");
         Some((all.last()?.1, message, format!("add `use_oauth_services = {service}`")))
     }
