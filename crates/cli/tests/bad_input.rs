@@ -1,4 +1,6 @@
 //! What is wrong with what a user gives: a clear message, the right status, and books as they were.
+//!
+//! Long, because each kind of wrong input has its test here.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up its data has failed")]
 
