@@ -34,7 +34,7 @@ mod tests {
     use classmate::internal::ad::ClassAd;
 
     /// Texts in the sources that look like attributes and are none of slots.
-    const OTHERS: [&str; 49] = [
+    const OTHERS: [&str; 50] = [
         // States, kinds and activities.
         "Busy",
         "Claimed",
@@ -56,6 +56,7 @@ mod tests {
         "DeferralPrepTime",
         "DeferralTime",
         "DeferralWindow",
+        "Floor",
         "HoldReason",
         "JobStatus",
         "JobUniverse",
