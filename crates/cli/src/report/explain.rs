@@ -742,7 +742,7 @@ mod tests {
     fn the_words_between_conditions_stay() {
         let values = "x".repeat(300);
         let found = brief(&format!("1 slot does not satisfy `a` (A is {values}), nor `b` (B is {values})"));
-        assert!(found.starts_with("1 slot does not satisfy `a` (A is xxx") && found.contains("x), nor `b` (B is x"));
+        assert!(found.starts_with("1 slot does not satisfy `a` (A is xxx") && found.contains("x…), nor `b` (B is x"));
         assert!(found.ends_with("x…)") && found.matches('…').count() == 2, "{found}");
         let values = ["\"a long value\" (2)"; 20].join(", ");
         let found = brief(&format!("no slot satisfies `a` (A of slots is {values} and 9 other values)"));

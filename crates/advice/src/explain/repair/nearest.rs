@@ -486,6 +486,7 @@ mod tests {
             attribute: "RequestMemory".to_owned(),
             before: "9000".to_owned(),
             after: memory.to_owned(),
+            command: None,
         };
         let suggestion = Suggestion {
             changes: vec![change],
@@ -497,7 +498,7 @@ mod tests {
             won_slots: Vec::new(),
             example: String::new(),
         };
-        TestedChange { suggestion, weight: 1, after: ClassAd::new(), is_step: true }
+        TestedChange { suggestion, weight: 1, after: ClassAd::new(), is_step: true, slip: None }
     }
 
     #[test]
