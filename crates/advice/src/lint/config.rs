@@ -47,6 +47,7 @@ use classmate::{ClassAd, Diagnostic, Name, ParseOptions, Span};
 use classmate_config::internal::config::check::check;
 use classmate_config::internal::config::expand::ExpandError;
 use classmate_config::internal::config::knob;
+use classmate_config::internal::config::table::default_text;
 use classmate_config::{Config, ConfigError, Definition, Location, Source};
 
 /// Bytes of expanded values that are looked at, as [`check`] does, which says so.
@@ -95,12 +96,30 @@ pub fn lint_beside(config: &Config, schema: Option<&AdSchema>) -> Vec<Diagnostic
     linter.uncounted();
     let mut alarms = linter.alarms;
     branches::check(config, schema, &mut alarms);
+    drop_defaults(config, &mut alarms);
     alarms.sort_by_cached_key(|alarm| {
         let file = config.sources().iter().rposition(|source| *source.name == *alarm.file());
         let place = alarm.range().0;
         (file.unwrap_or(usize::MAX), place.line, place.column)
     });
     alarms
+}
+
+/// Drops the findings about statements that repeat a built-in default in files that consist of them, as the output of
+/// `condor_config_val -dump` does: nobody chose these.
+fn drop_defaults(config: &Config, alarms: &mut Vec<Diagnostic>) {
+    /// Fewer may well have been written by hand.
+    const LISTING: usize = 100;
+    let is_default =
+        |one: &Definition<'_>| default_text(one.name).is_some_and(|default| default.as_bytes() == one.raw.trim_ascii());
+    let mut defaults: HashMap<&str, BTreeSet<u64>> = HashMap::new();
+    for definition in config.definitions().filter(is_default) {
+        if let Some(place) = definition.place {
+            defaults.entry(&*place.file).or_default().insert(u64::from(place.line));
+        }
+    }
+    defaults.retain(|_, lines| lines.len() >= LISTING);
+    alarms.retain(|alarm| defaults.get(alarm.file()).is_none_or(|lines| !lines.contains(&alarm.range().0.line)));
 }
 
 /// The attribute that a variable such as `JOB_DEFAULT_RequestCpus` sets.

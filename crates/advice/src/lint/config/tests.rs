@@ -1,6 +1,7 @@
 //! Tests of [`super`]: findings in configurations, with their places.
 use super::*;
 use classmate::internal::diagnostic::Severity;
+use classmate_config::internal::config::table::entries;
 
 /// Code, line and column of what is found.
 fn found(text: &str) -> Vec<String> {
@@ -426,4 +427,14 @@ fn knobs_that_contradict_each_other_are_told() {
 #[test]
 fn a_macro_that_holds_a_condition_is_told() {
     assert_eq!(found("SYSTEM_PERIODIC_HOLD = $(JobStatus != 3)"), ["leftover-macro 1:24"]);
+}
+
+#[test]
+fn defaults_in_a_listing_of_all_variables_are_left_alone() {
+    let listing: String = entries().map(|(name, text)| format!("{name} = {text}\n")).collect();
+    assert_eq!(found(&listing), [""; 0]);
+    // A variable that somebody set is not.
+    let changed = listing.replace("\nNEGOTIATOR_INTERVAL = 60\n", "\nNEGOTIATOR_INTERVAL = often\n");
+    let line = 1 + changed.lines().position(|line| line.ends_with("= often")).unwrap();
+    assert_eq!(found(&changed), [format!("bad-value {line}:23")]);
 }
