@@ -607,3 +607,44 @@ fn files_that_are_compressed_by_other_programs_are_refused_with_the_command_that
     std::fs::write(&path, "BZh = 1\n").unwrap();
     says(&classmate(&["ads", path.to_str().unwrap()]), 0, &["BZh = 1"]);
 }
+
+/// A pipe is read once, to find out what it holds and for what it holds.
+#[test]
+#[cfg(unix)]
+fn pipes_are_read_like_files() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("text"), "NEGOTIATOR_INTERVAL = often\n").unwrap();
+    std::fs::write(folder.path().join("loose"), "START = a&&b\n").unwrap();
+    std::fs::write(folder.path().join("ads"), "Name = \"s\"\nMyType = \"Machine\"\nRequirements = 1K > 0\n").unwrap();
+    let piped = |command: &str, file: &str| {
+        let script =
+            format!("mkfifo pipe; cat {file} > pipe & timeout 60 \"$0\" {command}; status=$?; rm pipe; exit $status");
+        answer(Command::new("sh").args(["-c", &script, env!("CARGO_BIN_EXE_classmate")]).current_dir(folder.path()))
+    };
+    says(&piped("lint pipe", "text"), 2, &["NEGOTIATOR_INTERVAL", "pipe:1:23"]);
+    says(&piped("fmt --check pipe", "loose"), 1, &["pipe"]);
+    says(&piped("negotiate --slots pipe --jobs text", "ads"), 2, &["contains no jobs"]);
+    says(&piped("versions pipe --from 10.0", "ads"), 0, &["1K"]);
+    let mut standard = Command::new("sh");
+    standard.args(["-c", "cat text | \"$0\" lint /dev/stdin", env!("CARGO_BIN_EXE_classmate")]);
+    says(&answer(standard.current_dir(folder.path())), 2, &["NEGOTIATOR_INTERVAL", "/dev/stdin:1:23"]);
+}
+
+#[test]
+fn a_compressed_file_that_ends_early_is_an_error_of_lint_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("slots.gz");
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut packed, SLOT.repeat(50).as_bytes()).unwrap();
+    let packed = packed.finish().unwrap();
+    std::fs::write(&path, &packed[..packed.len() - 20]).unwrap();
+    says(&classmate(&["lint", &path.display().to_string()]), 1, &["ends early"]);
+}
+
+#[test]
+fn slots_are_only_added_from_files_that_have_them() {
+    let (_folder, path) = folder(&[("jobs.ads", &job(1, "JobPrio = 0")), ("slots.ads", SLOT), ("empty", "")]);
+    let added = |name: &str| classmate(&["whatif", &path, "--add-slots", &format!("{path}/{name}")]);
+    says(&added("jobs.ads"), 2, &["jobs.ads` contains no slots, but 1 ad of another kind", "condor_status -long"]);
+    says(&added("empty"), 2, &["empty` does not contain any slots"]);
+}

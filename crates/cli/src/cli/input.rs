@@ -1,7 +1,7 @@
 //! Files for the commands: ordinary, compressed, or standard input, with progress on a terminal.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -38,28 +38,34 @@ const LARGE: u64 = 32 << 20;
 /// True if a file of the command line was standard input.
 static STDIN_TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// Most bytes of standard input that are looked at before they are read.
+/// Most bytes of a pipe that are looked at before they are read.
 const MAX_PEEKED: u64 = 512 << 20;
 
-/// The bytes of standard input that were looked at and are still to be read.
-static PEEKED: Mutex<Option<Vec<u8>>> = Mutex::new(None);
+/// The bytes of pipes that were looked at and are still to be read.
+static PEEKED: Mutex<BTreeMap<PathBuf, Vec<u8>>> = Mutex::new(BTreeMap::new());
 
-/// The text of standard input, which can be read once more.
-pub(crate) fn peek_stdin() -> Result<Vec<u8>, Failure> {
+/// True if a path is that of standard input, of a pipe or of a device, which can be read only once.
+pub(crate) fn is_pipe(path: &Path) -> bool {
+    path.as_os_str() == "-" || path.metadata().is_ok_and(|facts| !facts.is_file() && !facts.is_dir())
+}
+
+/// The text of a pipe, which can be read once more.
+pub(crate) fn peek(path: &Path) -> Result<Vec<u8>, Failure> {
     let kept = || PEEKED.lock().unwrap_or_else(PoisonError::into_inner);
-    if !STDIN_TAKEN.swap(true, Ordering::Relaxed) {
+    if !kept().contains_key(path) {
+        let name = shown_name(path);
         let mut bytes = Vec::new();
-        let read = std::io::stdin().take(MAX_PEEKED).read_to_end(&mut bytes);
-        read.map_err(|error| Failure::reading("standard input", &error))?;
+        let read = source(path)?.0.take(MAX_PEEKED).read_to_end(&mut bytes);
+        read.map_err(|error| Failure::reading(&name, &error))?;
         if bytes.len() as u64 == MAX_PEEKED {
-            let message = format!("standard input is longer than {} MiB", MAX_PEEKED >> 20);
+            let message = format!("{name} is longer than {} MiB", MAX_PEEKED >> 20);
             return Err(Failure::input(message).help("name a file, or set its type with --as"));
         }
-        *kept() = Some(bytes);
+        kept().insert(path.to_owned(), bytes);
     }
-    let bytes = kept().clone();
-    let text = open(Path::new("-"))?.text();
-    *kept() = bytes;
+    let bytes = kept().get(path).cloned().unwrap_or_default();
+    let text = open(path)?.text();
+    kept().insert(path.to_owned(), bytes);
     text
 }
 
@@ -109,20 +115,11 @@ pub(super) fn shown_name(path: &Path) -> String {
 
 /// Opens a file, or standard input for `-`; gzip is recognised by its first bytes.
 pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
-    let (raw, name, size): (Box<dyn Read + Send>, String, Option<u64>) = if path.as_os_str() == "-" {
-        let peeked = PEEKED.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let stdin: Box<dyn Read + Send> = match peeked {
-            Some(bytes) => Box::new(Cursor::new(bytes)),
-            None if STDIN_TAKEN.swap(true, Ordering::Relaxed) => {
-                return Err(Failure::input("`-` is standard input, which can be read only once"));
-            }
-            None => Box::new(std::io::stdin()),
-        };
-        (stdin, shown_name(path), None)
-    } else {
-        let (file, size) = opened(path)?;
-        OPENED.with_borrow_mut(|opened| opened.push(path.to_owned()));
-        (Box::new(file), shown_name(path), Some(size))
+    let name = shown_name(path);
+    let peeked = PEEKED.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
+    let (raw, size): (Box<dyn Read + Send>, _) = match peeked {
+        Some(bytes) => (Box::new(Cursor::new(bytes)), None),
+        None => source(path)?,
     };
     let raw: Box<dyn Read + Send> = match size {
         Some(size) if size >= LARGE && shows_progress() => Box::new(bar(size, &name).wrap_read(raw)),
@@ -160,6 +157,19 @@ pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
     Ok(Input { reader, name, room, marked })
 }
 
+/// The bytes of a file or of standard input, as they are, and the size of a file.
+fn source(path: &Path) -> Result<(Box<dyn Read + Send>, Option<u64>), Failure> {
+    if path.as_os_str() != "-" {
+        let (file, size) = opened(path)?;
+        OPENED.with_borrow_mut(|opened| opened.push(path.to_owned()));
+        return Ok((Box::new(file), Some(size)));
+    }
+    if STDIN_TAKEN.swap(true, Ordering::Relaxed) {
+        return Err(Failure::input("`-` is standard input, which can be read only once"));
+    }
+    Ok((Box::new(std::io::stdin()), None))
+}
+
 /// A file and its size in bytes.
 fn opened(path: &Path) -> Result<(File, u64), Failure> {
     let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
@@ -170,9 +180,9 @@ fn opened(path: &Path) -> Result<(File, u64), Failure> {
     Ok((file, facts.len()))
 }
 
-/// Complains now about a file that cannot be opened, although it is read later.
+/// Complains now about a file that cannot be opened, although it is read later. A pipe is not opened: who writes it would be done.
 pub(crate) fn check(path: &Path) -> Result<(), Failure> {
-    if path.as_os_str() == "-" { Ok(()) } else { opened(path).map(drop) }
+    if is_pipe(path) { Ok(()) } else { opened(path).map(drop) }
 }
 
 /// True if no progress is shown, even on a terminal.

@@ -192,10 +192,9 @@ impl PoolFiles {
         }
         let is_job = |ad: &ClassAd| ad.contains("ClusterId") || ad.contains("ProcId");
         let is_submitter = |ad: &ClassAd| ad.contains("Name") && !(is_slot(ad) && ad.contains("MyType"));
-        let is_named_slot = |ad: &ClassAd| is_slot(ad) && ad.contains("Name");
         let requesting = submitters.as_deref().unwrap_or_default();
         let kinds = [
-            (slots.len(), slots.iter().any(is_named_slot), "slots", "condor_status -long"),
+            (slots.len(), slots.iter().any(is_named_slot), SLOTS_OF.0, SLOTS_OF.1),
             (jobs.len(), jobs.iter().any(is_job), "jobs", "condor_q -allusers -long"),
             (requesting.len(), requesting.iter().any(is_submitter), "submitters", "condor_status -submitters -long"),
         ];
@@ -235,6 +234,23 @@ impl PoolFiles {
         read.snapshot.now = self.now.unwrap_or(Now::Wall).seconds();
         Ok(read.snapshot)
     }
+}
+
+/// The ads of slots, and the command that prints them.
+const SLOTS_OF: (&str, &str) = ("slots", "condor_status -long");
+
+/// True if an ad is that of a slot that a cycle considers.
+fn is_named_slot(ad: &ClassAd) -> bool {
+    is_slot(ad) && ad.contains("Name")
+}
+
+/// Fails if none of the ads of a file is that of a slot.
+pub(super) fn expect_slots(path: &Path, ads: &[ClassAd], notes: &Notes) -> Result<(), Failure> {
+    if ads.iter().any(is_named_slot) {
+        return Ok(());
+    }
+    expect_kind(path, ads.len(), SLOTS_OF, notes)?;
+    Err(Failure::input(format!("`{}` does not contain any slots", input::shown_name(path))))
 }
 
 /// Fails if a file that is not empty has none of the ads that are wanted of it, but a number of others.

@@ -78,7 +78,7 @@ pub(super) fn run(arguments: &VersionsArguments, streams: Streams) -> Result<(),
     let named = arguments.from.filter(|from| *from != arguments.to);
     named.into_iter().chain([arguments.to]).for_each(language::note_newer);
     let path = Path::new(&arguments.subject);
-    if !path.is_dir() && !path.is_file() {
+    if !path.exists() {
         if let (true, Err(error)) = (is_file_name(&arguments.subject), path.metadata()) {
             return Err(Failure::reading(path.display(), &error));
         }

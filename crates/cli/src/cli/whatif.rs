@@ -11,7 +11,7 @@ use crate::cli::input::{self, Notes};
 use crate::cli::negotiate::Pace;
 use crate::cli::output::FORMATS;
 use crate::cli::policy::{PolicyArguments, PolicyName};
-use crate::cli::pool::PoolFiles;
+use crate::cli::pool::{PoolFiles, expect_slots};
 use crate::cli::proof::is_equal;
 use crate::cli::provenance::{Made, provenance};
 use crate::cli::report::shown;
@@ -271,9 +271,7 @@ fn change(
     }
     for path in &arguments.add_slots {
         let mut added = input::ads(path, &settings, notes)?;
-        if added.is_empty() {
-            return Err(Failure::input(format!("`{}` does not contain any slots", path.display())));
-        }
+        expect_slots(path, &added, notes)?;
         new_names(&snapshot.slots, &added, path, &settings)?;
         snapshot.slots.append(&mut added);
     }

@@ -39,7 +39,7 @@ pub fn write(out: &mut impl Screen, outcome: &Outcome, matches: usize, color: Co
 
 fn submitters(out: &mut impl Screen, outcome: &Outcome, color: Color) -> io::Result<()> {
     if outcome.submitters.is_empty() {
-        return writeln!(out, "no submitters: there are no idle or running jobs");
+        return writeln!(out, "no submitters request slots");
     }
     let columns: [TableColumn<SubmitterSummary>; 9] = [
         TableColumn::left("SUBMITTER", 0, |line| line.submitter.clone()),

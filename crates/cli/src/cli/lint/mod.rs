@@ -384,7 +384,7 @@ pub(super) fn detect(path: &Path) -> Result<FileKind, Failure> {
     if ends(&[".conf", ".config", "condor_config"]) || name == "config" || folder.as_deref() == Some("config.d") {
         return Ok(FileKind::Config);
     }
-    let text = if path.as_os_str() == "-" { input::peek_stdin()? } else { contents(path)? };
+    let text = if input::is_pipe(path) { input::peek(path)? } else { contents(path)? };
     // A configuration can begin with a line `[section]`.
     let mut lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     let first = lines.find(|line| !line.is_empty() && !line.starts_with(b"#"));
@@ -408,7 +408,7 @@ fn options() -> ParseOptions {
     ParseOptions { semantics: language::chosen(), ..ParseOptions::default() }
 }
 
-/// The attributes of all ads that are named, standard input apart, which is read once.
+/// The attributes of all ads that are named, pipes apart, which are read once.
 fn schema(arguments: &LintArguments, live: Option<&LiveSnapshot>) -> Result<AdSchema, Failure> {
     let mut schema = AdSchema::default();
     let ads = live.map(|live| live.snapshot.slots.iter().chain(&live.snapshot.jobs));
@@ -418,7 +418,7 @@ fn schema(arguments: &LintArguments, live: Option<&LiveSnapshot>) -> Result<AdSc
             for name in ["slots.ads", "jobs.ads"] {
                 gather(&path.join(name), &mut schema);
             }
-        } else if path.as_os_str() != "-" && arguments.kind.map_or_else(|| detect(path), Ok)? == FileKind::Ads {
+        } else if !input::is_pipe(path) && arguments.kind.map_or_else(|| detect(path), Ok)? == FileKind::Ads {
             gather(path, &mut schema);
         }
     }
@@ -435,7 +435,8 @@ fn schema(arguments: &LintArguments, live: Option<&LiveSnapshot>) -> Result<AdSc
 fn gather(path: &Path, schema: &mut AdSchema) {
     let Ok(source) = input::open(path) else { return };
     let Ok(reader) = Reader::detect(source.reader, &options()) else { return };
-    reader.flatten().for_each(|ad| schema.add(&ad));
+    // After a fault of the file, there are no more ads.
+    reader.map_while(Result::ok).for_each(|ad| schema.add(&ad));
 }
 
 fn of_file(
