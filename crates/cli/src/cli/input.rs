@@ -58,7 +58,7 @@ pub(crate) fn peek(path: &Path) -> Result<Vec<u8>, Failure> {
         let read = source(path)?.0.take(MAX_PEEKED).read_to_end(&mut bytes);
         read.map_err(|error| Failure::reading(&name, &error))?;
         if bytes.len() as u64 == MAX_PEEKED {
-            let message = format!("{name} is longer than {} MiB", MAX_PEEKED >> 20);
+            let message = format!("`{name}` is longer than {} MiB", MAX_PEEKED >> 20);
             return Err(Failure::input(message).help("name a file, or set its type with --as"));
         }
         kept().insert(path.to_owned(), bytes);
