@@ -133,7 +133,7 @@ fn summary(out: &mut impl Screen, lines: SummaryLines, parts: &ShownParts, color
     let SummaryLines { status, causes, mut folded, mut suggestions, more } = lines;
     let mut shown = if parts.details { causes.len() } else { causes.len().min(MAX_SHOWN) };
     // The heading alone suggests nothing.
-    suggestions.retain(|one| line_count(std::slice::from_ref(one), out.width()) <= MAX_SUGGESTION);
+    suggestions.retain(|one| parts.details || line_count(std::slice::from_ref(one), out.width()) <= MAX_SUGGESTION);
     if suggestions.len() == 1 {
         suggestions.clear();
     }
