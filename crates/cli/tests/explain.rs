@@ -993,7 +993,7 @@ fn changes_are_found_through_arithmetic_negation_and_quotation_marks() {
 }
 
 #[test]
-fn to_be_somebody_else_is_not_proposed() {
+fn another_owner_is_not_proposed() {
     let slot = ad(
         "[Name = \"s\"; Requirements = START; START = StartJob && true; StartJob = ProjectOK || TARGET.Owner == \"root\"; ProjectOK = false]",
     );

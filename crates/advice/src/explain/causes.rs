@@ -380,18 +380,13 @@ fn is_selection(view: &JobView<'_>, obstacle: &Obstacle<'_>) -> bool {
     named.dedup();
     let &[name] = named.as_slice() else { return false };
     let is_added = matches!(name.folded(), b"arch" | b"opsys");
-    let is_text = |at: &u32| {
-        let of_slot = Scope::new(&view.pool.slots[*at as usize].ad, &view.pool.settings).eval_attr(name);
-        matches!(of_slot, Ok(Value::Undefined | Value::Str(_)))
-    };
+    let of_slot = |slot: &Slot| Scope::new(&slot.ad, &view.pool.settings).eval_attr(name);
+    let is_text = |at: &u32| matches!(of_slot(&view.pool.slots[*at as usize]), Ok(Value::Undefined | Value::Str(_)));
     !is_added
         && !view.job.contains(name)
         && view.classes.size(classes) < view.pool.slots.len()
         && view.classes.ads_of(classes).iter().all(is_text)
-        && view.pool.slots.iter().any(|slot| {
-            let of_slot = Scope::new(&slot.ad, &view.pool.settings).eval_attr(name);
-            matches!(of_slot, Ok(Value::Str(_)))
-        })
+        && view.pool.slots.iter().any(|slot| matches!(of_slot(slot), Ok(Value::Str(_))))
 }
 
 /// Tests if two conditions fail for the same slots because an attribute, the only one in one of them, is undefined or 0.

@@ -106,7 +106,7 @@ pub fn lint_beside(config: &Config, schema: Option<&AdSchema>) -> Vec<Diagnostic
 }
 
 /// Drops the findings about statements that repeat a built-in default in files that consist of them, as the output of
-/// `condor_config_val -dump` does: nobody chose these.
+/// `condor_config_val -dump` does: the site did not choose these.
 fn drop_defaults(config: &Config, alarms: &mut Vec<Diagnostic>) {
     /// Fewer may well have been written by hand.
     const LISTING: usize = 100;

@@ -185,12 +185,11 @@ impl<'r> Macros<'r> {
             let Some(((call, sum), statement)) = odd else { continue };
             let start = statement.find(&call).unwrap_or_default();
             let span = Span::new(start, start + call.len());
-            let message = format!("`{sum}` is neither the name of a macro nor a number: the call has no value");
+            let message = |effect| format!("`{sum}` is neither the name of a macro nor a number: {effect}");
             let finding = if call.starts_with("$EVAL") {
-                Diagnostic::warning(message, span).code("odd-command")
+                Diagnostic::warning(message("the call has no value"), span).code("odd-command")
             } else {
-                let message = message.replace("the call has no value", "`condor_submit` rejects the file");
-                Diagnostic::error(message, span).code("rejected-submit")
+                Diagnostic::error(message("`condor_submit` rejects the file"), span).code("rejected-submit")
             };
             let help = "define a macro of it, with `$( )` around the names, and write the name of that macro here";
             found.push((*at, finding.help(help)));

@@ -433,7 +433,7 @@ fn a_macro_that_holds_a_condition_is_told() {
 fn defaults_in_a_listing_of_all_variables_are_left_alone() {
     let listing: String = entries().map(|(name, text)| format!("{name} = {text}\n")).collect();
     assert_eq!(found(&listing), [""; 0]);
-    // A variable that somebody set is not.
+    // A variable with another value is not.
     let changed = listing.replace("\nNEGOTIATOR_INTERVAL = 60\n", "\nNEGOTIATOR_INTERVAL = often\n");
     let line = 1 + changed.lines().position(|line| line.ends_with("= often")).unwrap();
     assert_eq!(found(&changed), [format!("bad-value {line}:23")]);
