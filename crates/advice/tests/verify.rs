@@ -139,3 +139,29 @@ fn a_changed_pool_is_the_cause_if_the_log_names_what_is_not_there() {
     let missing = DifferenceCause::NotInSnapshot(format!("cluster {}", made.cluster));
     assert!(causes.iter().any(|(cause, _)| *cause == missing), "{causes:?}");
 }
+
+#[test]
+fn a_match_in_another_place_is_a_difference_beside_others() {
+    let mut record = log("r1028").cycles.swap_remove(0);
+    let snapshot = Snapshot::read_dir(recorded::cycles().join("r1028")).unwrap().snapshot;
+    let snapshot = Snapshot { now: record.started.unwrap(), ..snapshot };
+    let all = record.matches.len();
+    let matches = |record: &_| {
+        let result = verify(&snapshot, record, None).unwrap();
+        let of_replay: Vec<String> = result
+            .differences
+            .iter()
+            .filter(|one| one.difference.kind == DecisionKind::Match)
+            .filter_map(|one| one.difference.replayed.clone())
+            .collect();
+        (result.counts(DecisionKind::Match).unwrap().identical, of_replay)
+    };
+    assert_eq!(matches(&record), (all, Vec::new()));
+    record.matches.swap(0, 1);
+    let (identical, of_replay) = matches(&record);
+    assert_eq!(identical, all - 1);
+    assert!(of_replay.len() == 1 && of_replay[0].contains("in the order)"), "{of_replay:?}");
+    record.matches.last_mut().unwrap().slot = "slot1@elsewhere".to_owned();
+    let (identical, of_replay) = matches(&record);
+    assert_eq!((identical, of_replay.len()), (all - 2, 2), "{of_replay:?}");
+}

@@ -186,9 +186,8 @@ impl Comparison {
         }));
     }
 
-    /// Compares two sequences. Decisions that only one of them has are paired if they have the same `place`. If both have
-    /// the same decisions, the first that is in another place is a difference. Returns the positions of the recorded
-    /// decisions that differ.
+    /// Compares two sequences. Identical are the most decisions that both have in the same order. Those that only one of
+    /// them has are paired if they have the same `place`. Returns the positions of the recorded decisions that differ.
     fn sequence<K: Eq + Hash + Clone, P: Eq + Hash>(
         &mut self,
         kind: DecisionKind,
@@ -197,49 +196,56 @@ impl Comparison {
         place: impl Fn(&K) -> P,
     ) -> Vec<usize> {
         let line_at = |at: usize| recorded.get(at).map_or(u64::MAX, |one| one.line);
-        let equal = recorded.iter().zip(replayed).take_while(|(one, other)| one.key == other.key).count();
-        let in_order = equal == recorded.len() && equal == replayed.len();
-        let mut missing: HashMap<&K, Vec<usize>> = HashMap::new();
+        let mut by_key: HashMap<&K, Vec<usize>> = HashMap::new();
         for (at, one) in replayed.iter().enumerate().rev() {
-            missing.entry(&one.key).or_default().push(at);
+            by_key.entry(&one.key).or_default().push(at);
         }
-        let alone: Vec<usize> =
-            (0..recorded.len()).filter(|&at| missing.get_mut(&recorded[at].key).and_then(Vec::pop).is_none()).collect();
-        let identical = recorded.len() - alone.len();
-        self.counts.push((kind, Agreement { recorded: recorded.len(), replayed: replayed.len(), identical }));
-        if in_order {
-            return alone;
+        let pairs: Vec<Option<usize>> =
+            recorded.iter().map(|one| by_key.get_mut(&one.key).and_then(Vec::pop)).collect();
+        let in_order = longest_increasing(&pairs);
+        self.counts.push((
+            kind,
+            Agreement { recorded: recorded.len(), replayed: replayed.len(), identical: in_order.len() },
+        ));
+        let equal = pairs.iter().enumerate().take_while(|(at, pair)| **pair == Some(*at)).count();
+        if equal == recorded.len() && equal == replayed.len() {
+            return Vec::new();
         }
         self.first = Some(self.first.map_or(line_at(equal), |first| first.min(line_at(equal))));
-        let mut others: Vec<usize> = missing.into_values().flatten().collect();
+        let mut others: Vec<usize> = by_key.into_values().flatten().collect();
         others.sort_unstable();
-        if alone.is_empty() && others.is_empty() {
-            self.differences.push(Discrepancy {
-                kind,
-                line: Some(recorded[equal].line),
-                recorded: Some(format!("{} (the same decisions in another order)", recorded[equal].text)),
-                replayed: Some(replayed[equal].text.clone()),
-            });
-            return vec![equal];
-        }
         let mut by_place: HashMap<P, Vec<usize>> = HashMap::new();
         for &at in others.iter().rev() {
             by_place.entry(place(&replayed[at].key)).or_default().push(at);
         }
         let mut found: Vec<(usize, Discrepancy)> = Vec::new();
-        for &at in &alone {
-            let one = &recorded[at];
-            let other = by_place.get_mut(&place(&one.key)).and_then(Vec::pop);
-            let replayed = other.map(|at| replayed[at].text.clone());
-            found.push((at, Discrepancy { kind, line: Some(one.line), recorded: Some(one.text.clone()), replayed }));
+        let mut kept = in_order.into_iter().peekable();
+        for (at, one) in recorded.iter().enumerate() {
+            if kept.next_if_eq(&at).is_some() {
+                continue;
+            }
+            let other = match pairs[at] {
+                Some(pair) => {
+                    let later = kept.peek().is_some_and(|&next| pairs[next] < Some(pair));
+                    Some(format!("{} ({} in the order)", one.text, if later { "later" } else { "earlier" }))
+                }
+                None => {
+                    by_place.get_mut(&place(&one.key)).and_then(Vec::pop).map(|other| replayed[other].text.clone())
+                }
+            };
+            found.push((
+                at,
+                Discrepancy { kind, line: Some(one.line), recorded: Some(one.text.clone()), replayed: other },
+            ));
         }
+        let different = found.iter().map(|(at, _)| *at).collect();
         for at in by_place.into_values().flatten() {
             let line = Some(line_at(at)).filter(|line| *line < u64::MAX);
             found.push((at, Discrepancy { kind, line, recorded: None, replayed: Some(replayed[at].text.clone()) }));
         }
         found.sort_by_key(|(at, difference)| (*at, difference.recorded.is_none()));
         self.differences.extend(found.into_iter().map(|(_, difference)| difference));
-        alone
+        different
     }
 
     fn limits(&mut self, record: &CycleRecord, outcome: &Outcome) {
@@ -323,6 +329,25 @@ impl Comparison {
         }
         self.counts.push((DecisionKind::Statistic, counts));
     }
+}
+
+/// The positions of a longest subsequence whose numbers increase, in order. `None` belongs to none.
+fn longest_increasing(numbers: &[Option<usize>]) -> Vec<usize> {
+    // The last position of the best subsequence of each length, and the position before each.
+    let mut ends: Vec<usize> = Vec::new();
+    let mut before: Vec<Option<usize>> = vec![None; numbers.len()];
+    for (at, number) in numbers.iter().enumerate().filter(|(_, number)| number.is_some()) {
+        let length = ends.partition_point(|&end| numbers[end] < *number);
+        before[at] = length.checked_sub(1).map(|length| ends[length]);
+        if length == ends.len() {
+            ends.push(at);
+        } else {
+            ends[length] = at;
+        }
+    }
+    let mut found: Vec<usize> = std::iter::successors(ends.last().copied(), |&at| before[at]).collect();
+    found.reverse();
+    found
 }
 
 /// Limits are logged with six decimals.
