@@ -38,8 +38,11 @@ pub fn on_all(function: &(dyn Fn() + Sync)) {
 
 /// Drops a value while the program goes on.
 pub fn drop_later(value: impl Send + 'static) {
+    // A thread that shares work would leave it for later, and a program whose threads always have work would keep all of them.
     #[cfg(feature = "parallel")]
-    rayon::spawn(move || drop(value));
+    if rayon::current_thread_index().is_none() {
+        rayon::spawn(move || drop(value));
+    }
     #[cfg(not(feature = "parallel"))]
     drop(value);
 }

@@ -574,8 +574,11 @@ struct JsonNode {
 
 /// The ads of a document.
 fn document(reader: impl BufRead) -> io::Result<Vec<ClassAd>> {
-    let JsonListing { jobs, nodes, errors, last_update, meta } =
-        serde_json::from_reader(reader).map_err(|error| wrong(format!("invalid JSON: {error}")))?;
+    let JsonListing { jobs, nodes, errors, last_update, meta } = serde_json::from_reader(reader).map_err(|error| {
+        // Valid JSON of another kind, or with a job that lacks a field.
+        let found = if error.is_data() { "not the output of squeue or scontrol" } else { "invalid JSON" };
+        wrong(format!("{found}: {error}"))
+    })?;
     if let Some(error) = errors.into_iter().next() {
         let words = [error.description, error.error].into_iter().flatten();
         return Err(wrong(format!("Slurm reports an error: {}", words.collect::<Vec<_>>().join(": "))));
@@ -772,6 +775,10 @@ mod tests {
         let failed = "{\"meta\": {}, \"errors\": [{\"description\": \"no jobs\", \"error\": \"lost\"}], \"jobs\": []}";
         assert_eq!(error(failed), "Slurm reports an error: no jobs: lost");
         assert!(error("{\"jobs\": [").starts_with("invalid JSON"));
+        assert!(
+            error("{\"jobs\": [{\"job_id\": 5}]}")
+                .starts_with("not the output of squeue or scontrol: missing field `job_state`")
+        );
         assert_eq!(read("No jobs in the system\n").unwrap().len(), 0);
     }
 }

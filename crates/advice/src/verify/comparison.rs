@@ -203,10 +203,8 @@ impl Comparison {
         let pairs: Vec<Option<usize>> =
             recorded.iter().map(|one| by_key.get_mut(&one.key).and_then(Vec::pop)).collect();
         let in_order = longest_increasing(&pairs);
-        self.counts.push((
-            kind,
-            Agreement { recorded: recorded.len(), replayed: replayed.len(), identical: in_order.len() },
-        ));
+        self.counts
+            .push((kind, Agreement { recorded: recorded.len(), replayed: replayed.len(), identical: in_order.len() }));
         let equal = pairs.iter().enumerate().take_while(|(at, pair)| **pair == Some(*at)).count();
         if equal == recorded.len() && equal == replayed.len() {
             return Vec::new();
@@ -229,9 +227,7 @@ impl Comparison {
                     let later = kept.peek().is_some_and(|&next| pairs[next] < Some(pair));
                     Some(format!("{} ({} in the order)", one.text, if later { "later" } else { "earlier" }))
                 }
-                None => {
-                    by_place.get_mut(&place(&one.key)).and_then(Vec::pop).map(|other| replayed[other].text.clone())
-                }
+                None => by_place.get_mut(&place(&one.key)).and_then(Vec::pop).map(|other| replayed[other].text.clone()),
             };
             found.push((
                 at,

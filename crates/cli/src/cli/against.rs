@@ -161,15 +161,16 @@ impl PrintedPriorities {
         found
     }
 
-    /// The second, up to `now`, at which the ages of jobs and their priorities are those that were printed; `now` if there is
-    /// none. Slurm computes priorities once in each `PriorityCalcPeriod`, and prints these until the next time.
+    /// The second, up to `now`, at which most ages of jobs and priorities are those that were printed: one that differs for
+    /// another reason leaves the others as they are. `now` if none of them depends on the time. Slurm computes priorities once in
+    /// each `PriorityCalcPeriod`, and prints these until the next time.
     pub(super) fn computed_at(&self, ages: &HashMap<[String; 2], JobAge>, conf: &SlurmConf, now: i64) -> i64 {
         let Some(most) = conf.max_age.seconds().filter(|seconds| *seconds > 0 && conf.weights.age > 0) else {
             return now;
         };
         let weight = f64::from(conf.weights.age);
         let (of_age, of_sum) = (self.column("AGE"), self.column("PRIORITY"));
-        let (mut from, mut to) = (f64::NEG_INFINITY, now as f64);
+        let mut spans: Vec<(f64, f64)> = Vec::new();
         for row in &self.rows {
             let Some(age) = ages.get(&self.key(row)) else { continue };
             let number = |at: Option<usize>| at.and_then(|at| row.get(at)?.parse::<f64>().ok());
@@ -178,19 +179,16 @@ impl PrintedPriorities {
             let rounded = number(of_age).map(|age| if decimals { (age * weight, weight * 5e-8) } else { (age, 0.5) });
             let rounded = rounded.map(|(age, half)| (age - half, age + half));
             let cut = number(of_sum).filter(|sum| *sum > 1.0).map(|sum| (sum - age.rest, sum + 1.0 - age.rest));
-            for (least, greatest) in rounded.into_iter().chain(cut) {
+            spans.extend(rounded.into_iter().chain(cut).map(|(least, greatest)| {
                 let seconds = |amount: f64| age.since as f64 + amount / weight * most as f64;
-                if least > 0.0 {
-                    from = from.max(seconds(least));
-                }
-                if greatest < weight {
-                    to = to.min(seconds(greatest));
-                }
-            }
+                let from = if least > 0.0 { seconds(least) } else { f64::NEG_INFINITY };
+                (from, if greatest < weight { seconds(greatest) } else { f64::INFINITY })
+            }));
         }
+        let (from, to) = most_common(&spans, now as f64);
         let first = ages.values().map(|age| age.since).min().unwrap_or(now) as f64;
         let chosen = if from.is_finite() { f64::midpoint(from, to) } else { to.min(first) };
-        if from > to || to >= now as f64 { now } else { chosen.round() as i64 }
+        if to >= now as f64 { now } else { chosen.round() as i64 }
     }
 
     /// The place of the first column with a header.
@@ -220,6 +218,25 @@ fn cells(line: &str) -> Vec<String> {
         return line.split('|').map(|cell| cell.trim().to_owned()).collect();
     }
     line.split_whitespace().map(str::to_owned).collect()
+}
+
+/// The latest part of the time up to `now` that is in most of the spans.
+fn most_common(spans: &[(f64, f64)], now: f64) -> (f64, f64) {
+    // Where spans begin and end. At the same time, those that begin come first: both ends belong to a span.
+    let begins = spans.iter().map(|span| (span.0, 1));
+    let mut bounds: Vec<(f64, i64)> =
+        begins.chain(spans.iter().map(|span| (span.1, -1))).filter(|(at, _)| *at <= now).collect();
+    bounds.sort_by(|(one, begins), (other, also)| one.total_cmp(other).then(also.cmp(begins)));
+    let (mut best, mut found) = (0, (f64::NEG_INFINITY, now));
+    let mut depth = 0;
+    for (place, (at, change)) in bounds.iter().enumerate() {
+        depth += change;
+        if *change > 0 && depth >= best {
+            best = depth;
+            found = (*at, bounds.get(place + 1).map_or(now, |(next, _)| *next));
+        }
+    }
+    found
 }
 
 impl PriorityComparison {

@@ -7,11 +7,11 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Command};
 use toml::{Table, Value};
 
-use crate::cli::help::misused;
+use crate::cli::help::{in_short, misused};
 use crate::cli::version::REFERENCE;
 use crate::cli::{Failure, language};
 use classmate::internal::span::Position;
@@ -37,6 +37,15 @@ pub(super) struct Defaults {
     commands: Table,
     /// The lines of keys, by table and key; those of tables by their name alone.
     lines: HashMap<(String, String), u64>,
+}
+
+/// An option of a file.
+struct DefaultOption {
+    /// The table that has it.
+    table: String,
+    name: String,
+    /// As on the command line.
+    spelled: Vec<OsString>,
 }
 
 /// Reads the file, if there is one.
@@ -67,7 +76,7 @@ impl Defaults {
         let mut text = |name: &str| match table.remove(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(other) => Err(wrong("", name, format!("`{name}` is {}: expected a string", other.type_str()))),
+            Some(other) => Err(wrong("", name, format!("`{name}` is {}: expected a string", kind_of(&other)))),
         };
         let pool = text("pool")?.map(|pool| path.parent().unwrap_or(Path::new("")).join(pool));
         if let Some(reference) = text("reference")?.filter(|reference| reference != REFERENCE) {
@@ -105,25 +114,43 @@ impl Defaults {
             return parse(arguments).map_err(|error| misused(&error));
         };
         let subcommand = command.find_subcommand(&arguments[place]);
-        let more = subcommand.map(|subcommand| self.options_of(subcommand, &arguments[place..])).transpose()?;
-        let mut more = more.unwrap_or_default();
+        let mut options = self.general_options(command, arguments)?;
+        options
+            .extend(subcommand.map(|one| self.options_of(one, &arguments[place..])).transpose()?.into_iter().flatten());
         if let Some(semantics) = self.semantics.as_ref().filter(|_| !language::is_given(arguments)) {
-            more.push(format!("--semantics={semantics}").into());
+            let spelled = vec![format!("--semantics={semantics}").into()];
+            options.push(DefaultOption { table: String::new(), name: "semantics".to_owned(), spelled });
         }
-        let (before, after) = arguments.split_at(place + 1);
-        let general = self.general_options(command, arguments)?;
-        let mut whole = [&before[..place], &general, &before[place..], &more, after].concat();
-        let error = match parse(&whole) {
+        let takes_pool =
+            subcommand.is_some_and(|one| one.get_positionals().any(|argument| argument.get_id() == "pool"));
+        let pool = self.pool.as_ref().filter(|_| takes_pool);
+        let parse_with = |options: &mut dyn Iterator<Item = &DefaultOption>| {
+            let (before, after) = arguments.split_at(place + 1);
+            let spelled: Vec<OsString> = options.flat_map(|option| option.spelled.iter().cloned()).collect();
+            let mut whole = [before, &spelled, after].concat();
+            match (parse(&whole), pool) {
+                (Err(error), Some(pool)) if error.kind() == ErrorKind::MissingRequiredArgument => {
+                    whole.insert(place + 1, pool.into());
+                    parse(&whole)
+                }
+                (result, _) => result,
+            }
+        };
+        let error = match parse_with(&mut options.iter()) {
             Ok(matches) => return Ok(matches),
             Err(error) => error,
         };
-        let takes_pool =
-            subcommand.is_some_and(|one| one.get_positionals().any(|argument| argument.get_id() == "pool"));
-        if let Some(pool) = self.pool.as_ref().filter(|_| takes_pool)
-            && error.kind() == ErrorKind::MissingRequiredArgument
-        {
-            whole.insert(place + 1 + general.len(), pool.into());
-            return parse(&whole).map_err(|error| misused(&error));
+        if let Some(option) = options.iter().find(|option| option.is_in(&error)) {
+            let (message, help) = in_short(&error);
+            return Err(self.wrong(&option.table, &option.name, &message).help(&help));
+        }
+        // An option of the file that excludes what is given, or needs what is not, gives way.
+        if matches!(error.kind(), ErrorKind::ArgumentConflict | ErrorKind::MissingRequiredArgument) {
+            let without = |at: usize| options.iter().enumerate().filter(move |(one, _)| *one != at).map(|(_, one)| one);
+            let parsed = (0..options.len()).find_map(|at| parse_with(&mut without(at)).ok());
+            if let Some(matches) = parsed.or_else(|| parse_with(&mut std::iter::empty()).ok()) {
+                return Ok(matches);
+            }
         }
         Err(misused(&error))
     }
@@ -148,26 +175,23 @@ impl Defaults {
     }
 
     /// The options of the command itself that are not given.
-    fn general_options(&self, command: &Command, given: &[OsString]) -> Result<Vec<OsString>, Failure> {
+    fn general_options(&self, command: &Command, given: &[OsString]) -> Result<Vec<DefaultOption>, Failure> {
         let own = |name: &str| command.get_arguments().any(|one| names(one).iter().any(|own| own == name));
         let is_given = |name: &str| {
             let flag = format!("--{name}");
             let is_it = |one: &OsString| one.to_str().is_some_and(|one| one.split('=').next() == Some(flag.as_str()));
             given.iter().any(is_it)
         };
-        let mut options = Vec::new();
-        for (name, value) in self.options.iter().filter(|(name, _)| own(name) && !is_given(name)) {
-            options.extend(spelled(name, value).map_err(|message| self.wrong("options", name, &message))?);
-        }
-        Ok(options)
+        let wanted = self.options.iter().filter(|(name, _)| own(name) && !is_given(name));
+        wanted.map(|(name, value)| self.option("options", name, value)).collect()
     }
 
     /// The options of a subcommand that are not given.
-    fn options_of(&self, subcommand: &Command, given: &[OsString]) -> Result<Vec<OsString>, Failure> {
-        let command = subcommand.get_name();
+    fn options_of(&self, subcommand: &Command, given: &[OsString]) -> Result<Vec<DefaultOption>, Failure> {
+        let (command, none) = (subcommand.get_name(), Table::new());
         let own = match self.commands.get(command) {
-            None => Table::new(),
-            Some(Value::Table(own)) => own.clone(),
+            None => &none,
+            Some(Value::Table(own)) => own,
             Some(_) => return Err(self.wrong("", command, &format!("`{command}` is not a table"))),
         };
         // A key is in the table of the subcommand, or in that of all of them.
@@ -193,11 +217,35 @@ impl Defaults {
             return Err(self.wrong(command, name, &message));
         }
         let general = self.options.iter().filter(|(name, _)| has(name) && !own.contains_key(*name));
-        let mut options = Vec::new();
-        for (name, value) in general.chain(&own).filter(|(name, _)| !is_given(name)) {
-            options.extend(spelled(name, value).map_err(|message| self.wrong(table(name), name, &message))?);
-        }
-        Ok(options)
+        let wanted = general.chain(own).filter(|(name, _)| !is_given(name));
+        wanted.map(|(name, value)| self.option(table(name), name, value)).collect()
+    }
+
+    /// An option of a table.
+    fn option(&self, table: &str, name: &str, value: &Value) -> Result<DefaultOption, Failure> {
+        let spelled = spelled(name, value).map_err(|message| self.wrong(table, name, &message))?;
+        Ok(DefaultOption { table: table.to_owned(), name: name.to_owned(), spelled })
+    }
+}
+
+impl DefaultOption {
+    /// Tests whether an error is about its value.
+    fn is_in(&self, error: &clap::Error) -> bool {
+        let is_of_value = matches!(
+            error.kind(),
+            ErrorKind::InvalidValue
+                | ErrorKind::ValueValidation
+                | ErrorKind::NoEquals
+                | ErrorKind::TooFewValues
+                | ErrorKind::TooManyValues
+                | ErrorKind::WrongNumberOfValues
+        );
+        let flag = format!("--{}", self.name);
+        let is_it = |argument: &ContextValue| match argument {
+            ContextValue::String(text) => text.split([' ', '=']).next() == Some(flag.as_str()),
+            _ => false,
+        };
+        is_of_value && error.get(ContextKind::InvalidArg).is_some_and(is_it)
     }
 }
 
@@ -254,9 +302,15 @@ pub(super) fn spelled(name: &str, value: &Value) -> Result<Vec<OsString>, String
         Value::String(text) => Ok(Some(format!("--{name}={text}").into())),
         Value::Integer(number) => Ok(Some(format!("--{name}={number}").into())),
         Value::Float(number) => Ok(Some(format!("--{name}={number}").into())),
-        other => Err(format!("`{name}` is {}: expected a value", other.type_str())),
+        other => Err(format!("`{name}` is {}: expected a value", kind_of(other))),
     };
     values.iter().map(one).filter_map(Result::transpose).collect()
+}
+
+/// The type of a value with its article.
+fn kind_of(value: &Value) -> String {
+    let name = value.type_str();
+    format!("{} {name}", if name.starts_with(['a', 'i']) { "an" } else { "a" })
 }
 
 /// The place of the subcommand among the arguments.
@@ -280,7 +334,9 @@ mod tests {
     fn parsed(file: &str, line: &str) -> Result<ArgMatches, String> {
         let pool = clap::Arg::new("pool").required(true);
         let option = |name: &'static str| clap::Arg::new(name).long(name);
-        let explain = Command::new("explain").arg(pool).args([option("job"), option("format")]);
+        let format = option("format").value_parser(["text", "json"]);
+        let slot = option("slot").conflicts_with("job").requires("format");
+        let explain = Command::new("explain").arg(pool).args([option("job"), format, slot]);
         let command = Command::new("classmate").arg(option("color").global(true)).subcommand(explain);
         let defaults = Defaults::parse("/etc/classmate.toml".into(), file).map_err(|failure| failure.shown())?;
         let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
@@ -317,17 +373,32 @@ mod tests {
     }
 
     #[test]
+    fn an_option_that_does_not_fit_the_command_line_gives_way() {
+        let slot = |file: &str, line: &str| {
+            let matches = parsed(file, line)?;
+            let (_, matches) = matches.subcommand().ok_or("no subcommand")?;
+            let value = |name: &str| matches.get_one::<String>(name).cloned().unwrap_or_default();
+            Ok::<_, String>([value("job"), value("slot"), value("format")].join(" "))
+        };
+        let file = "[explain]\nslot = 'm01'\nformat = 'json'\n";
+        assert_eq!(slot(file, "classmate explain x"), Ok(" m01 json".to_owned()));
+        assert_eq!(slot(file, "classmate explain x --job 1.0"), Ok("1.0  json".to_owned()));
+        // It needs another option.
+        assert_eq!(slot("[explain]\nslot = 'm01'\n", "classmate explain x"), Ok("  ".to_owned()));
+    }
+
+    #[test]
     fn mistakes_name_the_file() {
         for (file, message) in [
-            ("# x\npool = 1", "/etc/classmate.toml:2: `pool` is integer: expected a string"),
+            ("# x\npool = 1", "/etc/classmate.toml:2: `pool` is an integer: expected a string"),
             ("reference = '9.0.0'", "/etc/classmate.toml:1: `reference` is HTCondor 9.0.0, but this program follows"),
             (
                 "semantics = '9.0'",
                 "/etc/classmate.toml:1: `semantics`: the semantics of HTCondor 9.0 were not measured",
             ),
             ("[explain]\njobs = 1", "/etc/classmate.toml:2: `classmate explain` does not have the option `--jobs`"),
-            ("[explain]\njob = {}", "/etc/classmate.toml:2: `job` is table: expected a value"),
-            ("[options]\njob = [{}]", "/etc/classmate.toml:2: `job` is table: expected a value"),
+            ("[explain]\njob = {}", "/etc/classmate.toml:2: `job` is a table: expected a value"),
+            ("[options]\njob = [{}]", "/etc/classmate.toml:2: `job` is a table: expected a value"),
             (
                 "[options]\nallow-commands = true",
                 "/etc/classmate.toml:2: `options.allow-commands` can only be given on the command line",
@@ -335,6 +406,7 @@ mod tests {
             ("pool = 'x'\n\n[explain", "/etc/classmate.toml:3: "),
             ("# defaults\npol = 'x'", "/etc/classmate.toml:2: `pol` is an unknown key"),
             ("pool = 'x'\n[explian]\njob = '1.0'", "/etc/classmate.toml:2: `explian` is not a subcommand"),
+            ("[explain]\n\nformat = 'xml'", "/etc/classmate.toml:3: invalid value 'xml' for '--format <format>'"),
             ("[options]\nformat = 'json'\nbogus = 3", "/etc/classmate.toml:3: no subcommand has the option `--bogus`"),
         ] {
             let failure = shown(file, "classmate explain x").unwrap_err();

@@ -159,16 +159,22 @@ pub(super) fn misused(error: &clap::Error) -> Failure {
         complain(rendered(error, std::io::stderr().is_terminal()).trim_end());
         std::process::exit(error.exit_code());
     }
+    let (message, tips) = in_short(error);
+    let failure = Failure::input(message);
+    if tips.is_empty() { failure } else { failure.help(&tips) }
+}
+
+/// The message of an error in one line, and its tips.
+pub(super) fn in_short(error: &clap::Error) -> (String, String) {
     let text = in_plain_words(error, error.render().to_string());
     let mut paragraphs = text.split("\n\n").map(|one| one.trim_end().lines().map(str::trim).collect::<Vec<_>>());
-    // Lines behind the first one name arguments or values: `…: <POOL>, <--job <ID>>`.
+    // Lines after the first one name arguments or values: `…: <POOL>, <--job <ID>>`.
     let first = paragraphs.next().unwrap_or_default();
     let (line, names) = first.split_first().unwrap_or((&"", &[]));
     let line = line.strip_prefix("error: ").unwrap_or(line);
     let message = if names.is_empty() { line.to_owned() } else { format!("{line} {}", names.join(", ")) };
     let tips: Vec<&str> = paragraphs.flatten().filter_map(|line| line.strip_prefix("tip: ")).collect();
-    let failure = Failure::input(message);
-    if tips.is_empty() { failure } else { failure.help(&tips.join("; ")) }
+    (message, tips.join("; "))
 }
 
 /// Prints a help, folded to the width of the terminal but for its examples.

@@ -222,7 +222,7 @@ pub(crate) fn written() -> ProgressBar {
 
 /// The number of ads received so far from a live pool.
 pub(crate) fn received() -> ProgressBar {
-    progress(None, "{spinner} received {human_pos} ads, last {msg}")
+    progress(None, "{spinner} ads received: {human_pos}, last {msg}")
 }
 
 /// Progress of a simulation over a number of jobs, with both clocks.

@@ -144,7 +144,7 @@ impl VerifyArguments {
             return if at < log.cycles.len() {
                 Ok(at)
             } else {
-                Err(Failure::input(format!("{names} has {cycles}: expected a number up to {}", log.cycles.len())))
+                Err(Failure::input(format!("{cycles} in {names}: expected a number up to {}", log.cycles.len())))
             };
         }
         if let [only] = &log.cycles[..]

@@ -268,7 +268,12 @@ fn cut_before(source: &[u8], line_start: usize, wanted: usize) -> usize {
     from
 }
 
-/// Bytes as text without characters that would move the caret or the cursor.
+/// Bytes as text without characters that would move the cursor or turn the direction of writing.
+///
+/// ```
+/// use classmate_cli::report::printable;
+/// assert_eq!(printable("a\tb\u{1b}[2J\u{202e}c".as_bytes()), "a b·[2J·c");
+/// ```
 pub fn printable(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     // Almost all texts need not be taken apart.
@@ -278,7 +283,7 @@ pub fn printable(bytes: &[u8]) -> String {
     text.chars()
         .map(|character| match character {
             '\t' => ' ',
-            other if other.is_control() => '·',
+            other if escape::is_hidden(other) => '·',
             other => other,
         })
         .collect()

@@ -150,20 +150,24 @@ pub(super) fn slots_left(rejected: &Rejected) -> String {
     considered(&rejected.slots)
 }
 
+const HEAVIER: &str = "heavier than the rest of the submitter limit";
+
 /// The results of the slots that were considered, in words.
 fn considered(tally: &Tally) -> String {
     let parts = [
-        (tally.refused_by_job, "rejected by the job"),
-        (tally.refused_by_slot, "reject the job"),
-        (tally.used_by_submitter, "run jobs of the same submitter"),
-        (tally.preemption_not_required, "protected by PREEMPTION_REQUIREMENTS"),
-        (tally.prefers_its_job, "prefer the job they run"),
-        (tally.unreachable, "unreachable"),
-        (tally.beyond_share, "above the submitter limit"),
-        (tally.over_limit, "heavier than the rest of the submitter limit"),
-        (tally.over_concurrency_limit, "above a concurrency limit"),
+        (tally.refused_by_job, "rejected by the job", "rejected by the job"),
+        (tally.refused_by_slot, "reject the job", "rejects the job"),
+        (tally.used_by_submitter, "run jobs of the same submitter", "runs a job of the same submitter"),
+        (tally.preemption_not_required, "protected by PREEMPTION_REQUIREMENTS", "protected by PREEMPTION_REQUIREMENTS"),
+        (tally.prefers_its_job, "prefer the job they run", "prefers the job it runs"),
+        (tally.unreachable, "unreachable", "unreachable"),
+        (tally.beyond_share, "above the submitter limit", "above the submitter limit"),
+        (tally.over_limit, HEAVIER, HEAVIER),
+        (tally.over_concurrency_limit, "above a concurrency limit", "above a concurrency limit"),
     ];
-    let parts: Vec<(usize, &str)> = parts.into_iter().filter(|(count, _)| *count > 0).collect();
+    let counted_parts = parts.into_iter().filter(|(count, ..)| *count > 0);
+    let parts: Vec<(usize, &str)> =
+        counted_parts.map(|(count, several, one)| (count, if count == 1 { one } else { several })).collect();
     // Without those that were given to the submitter since they were searched for.
     let left = if parts.is_empty() { tally.considered } else { parts.iter().map(|(count, _)| count).sum() };
     let text = format!("{} left", counted(left as u64, "candidate slot"));

@@ -169,6 +169,14 @@ fn a_difference_from_what_slurm_printed_is_named_and_fails() {
     assert_eq!(output.status.code(), Some(1));
     let found = String::from_utf8(output.stdout).unwrap();
     assert_eq!(found, "79 of 80 cells identical\njob 2 in debug: PRIORITY is 6266, Slurm printed 6265\n");
+    // Another size in two cells of a row: the ages of all rows are those of the same second as before.
+    let larger =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/slurm-cluster/sprio.txt"));
+    let larger = larger.unwrap().replacen(" 6266 ", " 9266 ", 1);
+    let output = compare(&mut command, &larger);
+    let found = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(found, "79 of 80 cells identical\njob 2 in debug: PRIORITY is 6266, Slurm printed 9266\n");
+    assert!(!String::from_utf8(output.stderr).unwrap().contains("--now"));
     let short = compare(&mut command, &changed);
     assert_eq!(short.status.code(), Some(2));
     assert!(String::from_utf8(short.stderr).unwrap().contains("expected 8 columns, found 3"));
