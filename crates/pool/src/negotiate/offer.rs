@@ -459,7 +459,8 @@ impl ScanMatcher<'_> {
         if knobs.preemption_requirements_stable && knobs.preemption_rank_stable {
             return true;
         }
-        let Some((key, offer)) = found.candidates.last() else { return false };
+        // Without candidates there is no rank to compare, and `cache_still_valid` in HTCondor's `matchmaker.cpp` keeps the list.
+        let Some((key, offer)) = found.candidates.last() else { return knobs.preemption_requirements_stable };
         if offer.makes_room {
             return false;
         }
