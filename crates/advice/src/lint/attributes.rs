@@ -178,7 +178,9 @@ fn more_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Names that are often written for an attribute, lower case.
-const FOR_ATTRIBUTES: [(&[u8], &str); 61] = [
+const FOR_ATTRIBUTES: [(&[u8], &str); 63] = [
+    (b"opsysmajver", "OpSysMajorVer"),
+    (b"opsysmajor", "OpSysMajorVer"),
     (b"architecture", "Arch"),
     (b"diskused", "DiskUsage"),
     (b"enteredstatus", "EnteredCurrentStatus"),

@@ -83,6 +83,7 @@ pub(super) fn is_command(name: &str) -> bool {
         || !name.contains('_') && is_of_universe(name)
         // Tokens of any service: `box_oauth_permissions_work`.
         || name.contains("_oauth_permissions")
+        || name.contains("_oauth_options")
         || name.contains("_oauth_resource")
 }
 
@@ -107,12 +108,13 @@ pub(super) fn misspelled_command(name: &str) -> Option<&'static str> {
         return None;
     }
     if let Some(resource) = name.strip_prefix("request_") {
-        // Shorter and other words for the resources that all slots have.
-        const WORDS: [(&str, &[&str]); 4] = [
+        // Shorter and other words for the resources that all slots have, and a time, which no slot has.
+        const WORDS: [(&str, &[&str]); 5] = [
             ("request_memory", &["mem", "ram", "memory_mb", "memory_gb", "mem_mb", "mem_gb", "rss"]),
             ("request_cpus", &["core", "cores", "ncpus", "ncores", "num_cpus", "cpu_cores", "processors"]),
             ("request_disk", &["disk_space", "diskspace", "hdd"]),
             ("request_gpus", &["ngpus", "num_gpus"]),
+            ("allowed_execute_duration", &["runtime", "run_time", "time", "walltime", "wall_time"]),
         ];
         if let Some((meant, _)) = WORDS.iter().find(|(_, words)| words.contains(&resource)) {
             return Some(meant);

@@ -201,6 +201,19 @@ pub(super) fn other_form(name: &str, text: &str) -> Option<(String, String)> {
     }
 }
 
+/// Names of systems, beside those of which the values of `OpSysAndVer` are known.
+const MORE_SYSTEMS: [&str; 10] =
+    ["Amazon", "Fedora", "MacOSX", "openSUSE", "OracleLinux", "RedHat", "RHEL", "Scientific", "SL", "Windows"];
+
+/// Tests whether a word (lower case) is the name of a system and its release, which `OpSysAndVer` (lower case) can be.
+pub(super) fn is_release(attribute: &[u8], word: &[u8]) -> bool {
+    let Some(fact) = fact(attribute).filter(|fact| fact.name == "OpSysAndVer") else { return false };
+    let end = word.iter().rposition(|byte| !byte.is_ascii_digit()).map_or(0, |at| at + 1);
+    let values = fact.values.iter().map(|value| value.trim_end_matches(|sign: char| sign.is_ascii_digit()));
+    let is_name = |name: &str| name.as_bytes().eq_ignore_ascii_case(&word[..end]);
+    end < word.len() && values.chain(MORE_SYSTEMS).any(is_name)
+}
+
 /// The value of `OpSysAndVer`, a name and a release, that one with a slip in the name means: `AlmaLinux9` for `AlmaLinx9`.
 pub(super) fn misspelled_system(fact: &Fact, text: &str) -> Option<String> {
     const MORE: [&str; 3] = ["Fedora", "RedHat", "openSUSE"];

@@ -302,8 +302,31 @@ impl Finder<'_> {
         Some(Diagnostic::warning(message, span).help(help).code("odd-unit"))
     }
 
+    /// `QDate > time()` and `time() - QDate < 0`: a time that is over is not later than now.
+    fn in_future(&self, op: BinaryOp, left: NodeId, right: NodeId, span: Span) -> Option<Diagnostic> {
+        let past = |id: NodeId| self.known(self.tree.reference(self.tree.bare(id))?).filter(|fact| fact.past);
+        let zero = |id: NodeId| matches!(self.constant(id), Some(Value::Int(0)));
+        let age = |id: NodeId| match self.tree.view(self.tree.bare(id)) {
+            View::Binary { op: BinaryOp::Subtract, left, right } if self.is_now(left) => past(right),
+            _ => None,
+        };
+        let fact = match op {
+            BinaryOp::Greater if self.is_now(right) => past(left),
+            BinaryOp::Less if self.is_now(left) => past(right),
+            BinaryOp::Less if zero(right) => age(left),
+            BinaryOp::Greater if zero(left) => age(right),
+            _ => None,
+        }?;
+        let message = format!("`{}` is in the past: this is never true", fact.name);
+        let help = format!("write `time() - {} > seconds` for an age", fact.name);
+        Some(Diagnostic::warning(message, span).help(help).code("impossible-value"))
+    }
+
     /// `EnteredCurrentStatus - time() > 3600`: a time that is over is before now.
     fn reversed(&self, op: BinaryOp, left: NodeId, right: NodeId, span: Span) -> Option<Diagnostic> {
+        if let Some(found) = self.in_future(op, left, right, span) {
+            return Some(found);
+        }
         let (op, difference, limit) = match self.constant(right) {
             Some(limit) => (op, left, limit),
             None => (op.turned(), right, self.constant(left)?),

@@ -519,6 +519,7 @@ impl<'c> Linter<'c> {
             .map(|fix| Fix { range: map.in_file(fix.range), text: fix.text })
             .filter(|fix| !self.holds_comment(&map.file, &fix.range));
         let place = |span: Span| map.span(span.shifted(offset).range());
+        let found_at = found.span.shifted(offset).range();
         let (span, gives) = place(found.span);
         found.span = span;
         found.message = unknowns::shown(&found.message);
@@ -527,12 +528,16 @@ impl<'c> Linter<'c> {
         if let Some((other, text)) = related.filter(|(other, _)| *other != span) {
             found = found.related(other, text);
         }
+        let origin = self.origin(map, text, found_at);
         if let Some(gives) = gives {
             let end = gives.end.min(text.len());
             let part = unknowns::shown(&quoted(text, Span::new(gives.start.min(end), end)));
             let read = format!("after expansion: `{part}`");
             let beside = found.related.is_none() && map.is_somewhere();
             found = if beside { found.related(span, read) } else { found.more_help(read) };
+        }
+        if let Some(origin) = origin {
+            found = found.more_help(origin);
         }
         if let Some(effect) = effect(bare(name)).filter(|_| is_slip(found.code)) {
             found = found.more_help(effect);
@@ -559,6 +564,31 @@ impl<'c> Linter<'c> {
         if let Some(found) = self.counted(&map.file, own, found) {
             self.alarms.push(placed(found, &map.file, number.into(), Excerpt { text, ..excerpt }, fix));
         }
+    }
+
+    /// The line of the macro that a part of an expansion was written in.
+    fn origin(&self, map: &SourceMap<'_>, text: &[u8], mut at: Range<usize>) -> Option<String> {
+        /// Macros that refer to macros.
+        const MOST: usize = 8;
+        let (name, made) = map.of_macro(&at)?;
+        let (mut name, mut text) = (name.to_vec(), text.get(made.clone())?.to_vec());
+        at = at.start - made.start..at.end - made.start;
+        for _ in 0..MOST {
+            let definition = self.config.definition(&name).filter(|one| one.template.is_none())?;
+            let source = definition.place.and_then(|place| self.sources.get(&*place.file))?;
+            if self.config.expansion(definition.name, definition.raw).ok()? != text {
+                return None;
+            }
+            let of_macro = SourceMap::new(self.config, Some(source), &definition, &text);
+            let Some((inner, made)) = of_macro.of_macro(&at) else {
+                let line = of_macro.line + of_macro.line_at(of_macro.span(at).0.range().start);
+                let file = if of_macro.file == map.file { String::new() } else { format!(" of `{}`", of_macro.file) };
+                return Some(format!("`{}` is defined on line {line}{file}", shown_name(definition.name)));
+            };
+            (name, text) = (inner.to_vec(), text.get(made.clone())?.to_vec());
+            at = at.start - made.start..at.end - made.start;
+        }
+        None
     }
 
     /// Returns true if there is a comment between the lines of a part of a file: it is not part of the value.

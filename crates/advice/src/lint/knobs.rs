@@ -43,11 +43,10 @@ pub(super) const RELEASE: Role =
 pub(super) const HOLD: Role = Role { state: JobState::NotHeld, ..LONE_JOB };
 /// Asked of jobs that run.
 pub(super) const VACATE: Role = Role { state: JobState::Running, ..LONE_JOB };
+/// Asked when the program of a job ends.
+pub(super) const EXIT: Role = Role { state: JobState::Ending, ..LONE_JOB };
 /// Asked of jobs that are completed or removed.
 pub(super) const LEAVE: Role = Role { state: JobState::Leaving, ..LONE_JOB };
-
-/// Attributes of jobs that are conditions, lower case, beside `PeriodicRelease`.
-const JOB_CONDITIONS: [&str; 4] = ["onexithold", "onexitremove", "periodichold", "periodicremove"];
 
 /// The role of an attribute (lower case) of a job.
 pub(super) fn job_role(name: &[u8]) -> Role {
@@ -56,9 +55,10 @@ pub(super) fn job_role(name: &[u8]) -> Role {
         b"periodichold" => HOLD,
         b"periodicvacate" => VACATE,
         b"leavejobinqueue" => LEAVE,
+        b"onexithold" | b"onexitremove" => EXIT,
         b"requirements" => MATCH,
         b"rank" => MATCH_VALUE,
-        name if JOB_CONDITIONS.iter().any(|known| known.as_bytes() == name) => LONE_JOB,
+        b"periodicremove" => LONE_JOB,
         _ => Role::default(),
     }
 }
@@ -128,9 +128,10 @@ pub(crate) fn job_conditions() -> impl Iterator<Item = (&'static str, Role)> {
 /// The weight of a slot is asked of the slot alone.
 pub(super) const SLOT_WEIGHT: &str = "SLOT_WEIGHT";
 
-/// Knobs of the negotiator whose expression sees one ad only.
-const ONE_AD: [&str; 6] = [
+/// Knobs of the negotiator and of the job router whose expression sees one ad only.
+const ONE_AD: [&str; 7] = [
     SLOT_WEIGHT,
+    "JOB_ROUTER_SOURCE_JOB_CONSTRAINT",
     "NEGOTIATOR_SLOT_CONSTRAINT",
     "NEGOTIATOR_SUBMITTER_CONSTRAINT",
     "NEGOTIATOR_JOB_CONSTRAINT",

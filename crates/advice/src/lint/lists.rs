@@ -214,7 +214,8 @@ impl<'c> Lists<'c> {
 
     /// Items of other lists of names: quotes, brackets and `;` are a part of them. Those of slots and of jobs are attributes.
     fn names(&self, found: &mut Found) {
-        const ATTRIBUTES: [&str; 3] = ["STARTD_JOB_ATTRS", "STARTD_PARTITIONABLE_SLOT_ATTRS", "STARTD_SLOT_ATTRS"];
+        const ATTRIBUTES: [&str; 4] =
+            ["STARTD_JOB_ATTRS", "STARTD_PARTITIONABLE_SLOT_ATTRS", "STARTD_SLOT_ATTRS", "SYSTEM_JOB_MACHINE_ATTRS"];
         const OTHERS: [&str; 6] = [
             "DAEMON_LIST",
             "DOCKER_MOUNT_VOLUMES",
@@ -226,7 +227,11 @@ impl<'c> Lists<'c> {
         const ENDS: [&str; 3] = ["_NAMES", "_JOBLIST", "_ATTRS"];
         let is_named = |name: &str| {
             let is_list = ENDS.iter().any(|end| name.ends_with(end)) || name.starts_with("SETTABLE_ATTRS_");
-            OTHERS.contains(&name) || ATTRIBUTES.contains(&name) || is_list && is_variable(name.as_bytes())
+            let is_significant = name.ends_with("SIGNIFICANT_ATTRIBUTES");
+            OTHERS.contains(&name)
+                || ATTRIBUTES.contains(&name)
+                || is_significant
+                || is_list && is_variable(name.as_bytes())
         };
         for definition in self.written(is_named) {
             let upper = shown(bare(definition.name)).to_ascii_uppercase();
@@ -248,6 +253,19 @@ impl<'c> Lists<'c> {
                 let meant = misspelled_attribute(&lower).filter(|_| !is_known(&lower))?;
                 (!is_there(&item.to_ascii_uppercase())).then_some(meant)
             };
+            // `TARGET.Machine`: the name of an attribute has no scope.
+            let scoped = |item: &Vec<u8>| {
+                let at = memchr::memchr(b'.', item)?;
+                let scope = item[..at].to_ascii_lowercase();
+                matches!(&*scope, b"my" | b"target").then(|| shown(&item[at + 1..]))
+            };
+            let is_of_attributes = ATTRIBUTES.contains(&&*upper) || upper.ends_with("SIGNIFICANT_ATTRIBUTES");
+            let mut of_attributes = items.iter().filter(|_| is_of_attributes);
+            if let Some((item, plain)) = of_attributes.find_map(|item| Some((item, scoped(item)?))) {
+                let message = format!("`{}` in `{upper}` is not the name of an attribute", shown(item));
+                found.push((problem(&definition, message).help(format!("write `{plain}`")), shown(definition.name)));
+                continue;
+            }
             let mut own = items.iter().filter(|_| ATTRIBUTES.contains(&&*upper));
             let Some((item, meant)) = own.find_map(|item| Some((item, slip(item)?))) else { continue };
             let message = format!("HTCondor does not know an attribute `{}`", shown(item));

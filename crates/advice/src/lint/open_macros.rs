@@ -3,9 +3,14 @@
 //! In: the text of an expression with `$(name)`. Out: the findings about the text with words in their places.
 
 use super::expression::{LintContext, MAX_TEXT, lint as lint_expression};
+use std::ops::Range;
+
 use super::unknowns;
 use classmate::internal::analysis::evaluate::OPEN;
-use classmate::{Diagnostic, Name, Span};
+use classmate::internal::syntax::expr::{Node, NodeId};
+use classmate::internal::syntax::operator::{BinaryOp, UnaryOp};
+use classmate::internal::syntax::parse::parse_expr;
+use classmate::{Diagnostic, Name, ParseOptions, Span};
 use classmate_config::internal::config::parenthesized;
 
 /// Checks an expression whose macros are expanded later, also with a rule of the caller; it is given the text with
@@ -119,6 +124,47 @@ pub(crate) fn without_macros(text: &[u8]) -> Option<WithoutMacros> {
         open.text[place] = OPEN;
     }
     Some(open)
+}
+
+/// An operator outside of a part of a text that applies to less than this part, and the operator within it: the part is the text of a
+/// macro without parentheses.
+pub(super) fn torn(text: &[u8], part: Range<usize>, options: &ParseOptions) -> Option<(&'static str, &'static str)> {
+    /// Parts of an expression that are looked at.
+    const MOST: usize = 4096;
+    let inner = text.get(part.clone())?;
+    let start = part.start + inner.len() - inner.trim_ascii_start().len();
+    let end = start + inner.trim_ascii().len();
+    let own = parse_expr(inner, options).ok()?;
+    let (within, least) = match own.node() {
+        Node::Binary(op, ..) => (op.symbol(), op.precedence()),
+        Node::Conditional { .. } => ("?", 0),
+        _ => return None,
+    };
+    let expr = parse_expr(text, options).ok()?;
+    let tree = expr.tree();
+    let binds = |id: NodeId| match *tree.node(id) {
+        Node::Binary(op, ..) => {
+            // `a / b * c` is not `a / (b * c)`.
+            let is_before = tree.span(id).is_some_and(|span| span.range().start < start)
+                && matches!(op, BinaryOp::Divide | BinaryOp::Modulo | BinaryOp::Subtract);
+            (op.precedence() > least || is_before && op.precedence() == least).then(|| op.symbol())
+        }
+        Node::Unary(UnaryOp::Not, _) => Some("!"),
+        _ => None,
+    };
+    let crosses = |id: NodeId| {
+        let span = tree.span(id).map_or(0..0, Span::range);
+        span.start < start && start < span.end && span.end < end
+            || start < span.start && span.start < end && end < span.end
+    };
+    let mut nodes = (tree.first_of(expr.root())..=expr.root()).take(MOST);
+    Some((nodes.find_map(|id| binds(id).filter(|_| crosses(id)))?, within))
+}
+
+/// The finding about a macro, `$(name)`, whose text an operator outside of it tears apart.
+pub(super) fn torn_macro(reference: &str, (outside, within): (&str, &str), span: Span) -> Diagnostic {
+    let message = format!("`{outside}` applies to a part of `{reference}` only: its `{within}` is not in parentheses");
+    Diagnostic::warning(message, span).help(format!("write `({reference})`")).code("precedence")
 }
 
 /// `$(JobStatus != 3)`: a macro that is none.

@@ -25,6 +25,8 @@ pub(crate) struct SourceMap<'c> {
     whole: Span,
     /// The pieces of the expansion; `None` if it cannot be divided into pieces.
     pieces: Option<Vec<Piece>>,
+    /// The names of macros that the value refers to, with the parts of the expansion that they give.
+    names: Vec<(Range<usize>, Vec<u8>)>,
     /// The part of the value that is not in the statement: it came from a template or the earlier value of the name.
     given: Range<usize>,
     length: usize,
@@ -44,7 +46,10 @@ impl<'c> SourceMap<'c> {
         let raw = definition.raw;
         let stays = || vec![Piece { raw: 0..raw.len(), text: 0..raw.len(), stays: true }];
         let pieces = if raw == expanded { Some(stays()) } else { config.pieces(definition.name, raw, expanded) };
+        let of_macro = |piece: &Piece| Some((piece.text.clone(), macro_name(&raw[piece.raw.clone()])?.to_vec()));
+        let names = pieces.iter().flatten().filter(|piece| !piece.stays).filter_map(of_macro).collect();
         let mut map = SourceMap {
+            names,
             file: place.file,
             line: place.line,
             text: b"",
@@ -133,6 +138,27 @@ impl<'c> SourceMap<'c> {
         Some(self.pieces.as_ref()?.iter().filter_map(part).collect())
     }
 
+    /// The references to macros in the value, with the parts of the expansion that they give.
+    pub(super) fn macros(&self) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
+        let pieces = self.pieces.as_deref().unwrap_or_default().iter().filter(|piece| !piece.stays);
+        pieces.map(|piece| (piece.raw.clone(), piece.text.clone()))
+    }
+
+    /// The macro that gives a part of the expansion, and the part of the expansion that it gives.
+    pub(super) fn of_macro(&self, part: &Range<usize>) -> Option<(&[u8], Range<usize>)> {
+        let holds = |made: &Range<usize>| made.start <= part.start && part.end <= made.end && part.start < part.end;
+        self.names.iter().find(|(made, _)| holds(made)).map(|(made, name)| (name.as_slice(), made.clone()))
+    }
+
+    /// The part of the expansion that is the name's own earlier value, as far as it is known.
+    pub(super) fn earlier(&self) -> Option<Range<usize>> {
+        let mut stays = self.pieces.as_deref()?.iter().filter(|piece| piece.stays);
+        let holds = |piece: &&Piece| piece.raw.start <= self.given.start && self.given.end <= piece.raw.end;
+        let piece = stays.find(holds).filter(|_| !self.given.is_empty())?;
+        let shifted = |at: usize| piece.text.start + (at - piece.raw.start);
+        Some(shifted(self.given.start)..shifted(self.given.end))
+    }
+
     /// Returns true if the file contains the value, and none of it is replaced.
     pub(super) fn is_written(&self) -> bool {
         self.lines.is_some() && self.made().is_empty()
@@ -172,6 +198,13 @@ impl<'c> SourceMap<'c> {
     pub(super) fn is_somewhere(&self) -> bool {
         !self.text.is_empty() && self.length > 0
     }
+}
+
+/// The name in `$(name)` or `$(name:default)`.
+fn macro_name(reference: &[u8]) -> Option<&[u8]> {
+    let rest = reference.strip_prefix(b"$(")?;
+    let end = rest.iter().position(|byte| matches!(byte, b':' | b')'))?;
+    Some(rest[..end].trim_ascii())
 }
 
 /// The part of a value after the prefix it shares with its first line and before the suffix it shares with its last

@@ -23,6 +23,8 @@ pub enum JobState {
     Running,
     /// Jobs that are completed or removed.
     Leaving,
+    /// Jobs whose program just ended: they still count as running.
+    Ending,
 }
 
 /// The value of `JobStatus` of a held job, and of `HoldReasonCode` of a job that its user held.
@@ -76,6 +78,9 @@ fn refuses(
         }
         (JobState::Leaving, b"jobstatus") if equal && !matches!(value, 3 | 4) => {
             Some(("only completed and removed jobs leave the queue", "write `JobStatus == 4`"))
+        }
+        (JobState::Ending, b"jobstatus") if equal && !matches!(value, 2 | 6) => {
+            Some(("it is evaluated when the program ends, while the job counts as running", "compare `ExitCode`"))
         }
         (JobState::Held, b"jobstatus") if equal && value != HELD || differs && value == HELD => {
             Some(("only held jobs are released", "remove the clause: `JobStatus` is 5"))

@@ -1,8 +1,10 @@
-//! Words and operators that probably do not mean what they look like.
+//! Words and operators that probably do not mean what they look like. One file of more than 600 lines: it is a list of rules that
+//! share what they ask of a word.
 
 use super::arguments::misused;
 use super::attributes::{Variety, fact, is_known, is_string, is_value_of, misspelled_attribute, variety};
 use super::commands::is_listed;
+use super::compared_values::is_release;
 use super::computed::computed;
 use super::expression::{LintContext, written};
 use super::odd_calls::odd_call;
@@ -82,7 +84,10 @@ fn unquoted_word(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<D
             return unknown_word(first_of_dotted(tree, bare)?).then_some(two);
         };
         let text = || context.schema.is_some_and(|schema| schema.is_text(attribute.name, word));
-        let meant = is_value_of(attribute.name.folded(), word.folded()) || text() || unknown_word(word);
+        let meant = is_value_of(attribute.name.folded(), word.folded())
+            || is_release(attribute.name.folded(), word.folded())
+            || text()
+            || unknown_word(word);
         (meant && !(context.defined)(word)).then_some(two)
     };
     let at = word(left, right).or_else(|| word(right, left))?;
@@ -123,7 +128,7 @@ pub(super) fn unquoted_text(
     let (tree, root) = (expr.tree(), expr.tree().bare(expr.root()));
     let word = match *tree.node(root) {
         Node::Attr(word) => word,
-        _ => first_of_dotted(tree, root)?,
+        _ => first_of_dotted(tree, root).or_else(|| first_of_joined(text, tree, root))?,
     };
     let span = tree.span(root)?;
     let shown = written(text, span);
@@ -135,11 +140,24 @@ pub(super) fn unquoted_text(
 
 /// `Site = Madison`: a value of an ad that is a word, or a name with dots, of which nothing is known.
 pub(super) fn published(text: &[u8], options: &ParseOptions, may_exist: &dyn Fn(Name) -> bool) -> Option<Diagnostic> {
+    if is_date(text.trim_ascii()) {
+        let span = Span::new(0, text.trim_ascii_end().len());
+        let shown = written(text, span);
+        let finding = Diagnostic::warning(format!("`{shown}` is a difference of numbers, and not a date"), span);
+        return Some(finding.help(format!("write `\"{shown}\"`")).code("unquoted-word"));
+    }
     let expr = parse_expr(text, options).ok()?;
     let (tree, root) = (expr.tree(), expr.tree().bare(expr.root()));
     let word = match *tree.node(root) {
         Node::Attr(word) if !is_ad_word(word) => word,
-        _ => first_of_dotted(tree, root)?,
+        _ => match first_of_dotted(tree, root) {
+            Some(word) => word,
+            None => {
+                let word = first_of_joined(text, tree, root)?;
+                let mut others = tree.references(root).map(|reference| reference.name);
+                others.all(|word| !may_exist(word)).then_some(word)?
+            }
+        },
     };
     let span = tree.span(root)?;
     let shown = written(text, span);
@@ -148,6 +166,15 @@ pub(super) fn published(text: &[u8], options: &ParseOptions, may_exist: &dyn Fn(
         return Some(finding.help(format!("write `{truth}`")).code("unquoted-word"));
     }
     (!may_exist(word)).then(|| unquoted(&shown, span))
+}
+
+/// `2026-12-31`
+fn is_date(text: &[u8]) -> bool {
+    text.len() == 10
+        && text
+            .iter()
+            .enumerate()
+            .all(|(at, byte)| if matches!(at, 4 | 7) { *byte == b'-' } else { byte.is_ascii_digit() })
 }
 
 fn is_ad_word(word: Name) -> bool {
@@ -272,6 +299,28 @@ fn first_of_dotted(tree: &Tree, id: NodeId) -> Option<Name> {
     }
     match *tree.node(at) {
         Node::Attr(name) if at != id && !matches!(name.folded(), b"my" | b"target" | b"parent" | b"self") => Some(name),
+        _ => None,
+    }
+}
+
+/// The `a` of `a-b/c`, words and numbers that are written without blanks between them: a name that has these signs.
+fn first_of_joined(text: &[u8], tree: &Tree, id: NodeId) -> Option<Name> {
+    let span = tree.span(id)?.range();
+    if text.get(span)?.iter().any(u8::is_ascii_whitespace) {
+        return None;
+    }
+    let (mut at, mut first) = (id, None);
+    while let Node::Binary(BinaryOp::Subtract | BinaryOp::Divide, left, right) = *tree.node(at) {
+        match *tree.node(right) {
+            Node::Attr(word) => first = Some(word),
+            Node::Literal(Literal::Int(_)) => {}
+            _ => return None,
+        }
+        at = left;
+    }
+    match *tree.node(at) {
+        Node::Attr(word) if at != id => Some(word),
+        Node::Literal(Literal::Int(_)) if at != id => first,
         _ => None,
     }
 }

@@ -10,7 +10,7 @@ use super::attributes::{is_known, misspelled_own};
 use super::commands::{self, CommandKind};
 use super::compared_values::assigned as assigned_value;
 use super::expression::{LintContext, Role};
-use super::knobs::{HOLD, LEAVE, LONE_JOB, MATCH_VALUE, RELEASE, VACATE};
+use super::knobs::{EXIT, HOLD, LEAVE, LONE_JOB, MATCH_VALUE, RELEASE, VACATE};
 use super::open_macros::lint_with_macros;
 use super::rules::{published, unquoted_text};
 use super::submit_expressions::{
@@ -27,9 +27,6 @@ use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
 use classmate::{Diagnostic, Name, Span};
 use classmate_config::internal::config::origin;
-
-/// Commands that are conditions, lower case, beside those that have a role of their own.
-const CONDITIONS: &[&str] = &["periodic_remove", "on_exit_hold", "on_exit_remove"];
 
 /// Checks a submit file.
 pub fn lint(file: &Arc<str>, text: &[u8], versions: &LintVersions) -> Vec<Diagnostic> {
@@ -176,9 +173,11 @@ fn role_of(command: &str, own: &Own) -> Option<Role> {
         "periodic_hold" => Some(HOLD),
         "periodic_vacate" => Some(VACATE),
         "leave_in_queue" => Some(LEAVE),
+        "on_exit_hold" | "on_exit_remove" => Some(EXIT),
         "requirements" => Some(own.requirements()),
         "rank" | "preferences" => Some(MATCH_VALUE),
-        _ => CONDITIONS.contains(&command).then_some(LONE_JOB),
+        "periodic_remove" => Some(LONE_JOB),
+        _ => None,
     }
 }
 

@@ -50,6 +50,7 @@ impl Reading {
             self.refused_proxy(),
             self.short_history(),
             self.resource_of_job(),
+            self.both_ways(),
         ];
         let related = self.doubled().into_iter().chain(self.related(universe));
         for (at, message, help) in found.into_iter().flatten().chain(related) {
@@ -58,6 +59,20 @@ impl Reading {
                 self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
             }
         }
+    }
+
+    /// A file that is to be encrypted, and is not.
+    fn both_ways(&self) -> Companion {
+        for kind in ["input", "output"] {
+            let Some((yes, _)) = self.value(&[&format!("encrypt_{kind}_files")]) else { continue };
+            let Some((no, at)) = self.value(&[&format!("dont_encrypt_{kind}_files")]) else { continue };
+            let items = |list: &str| -> Vec<String> { list.split(',').map(|item| item.trim().to_owned()).collect() };
+            let (encrypted, plain) = (items(yes), items(no));
+            let Some(both) = plain.iter().find(|item| !item.is_empty() && encrypted.contains(item)) else { continue };
+            let message = format!("`{both}` is in `encrypt_{kind}_files` and in `dont_encrypt_{kind}_files`");
+            return Some((*at, message, "remove it from one of them".to_owned()));
+        }
+        None
     }
 
     /// Requirements on GPUs in a job that asks for none: it gets none.
@@ -120,15 +135,18 @@ impl Reading {
 
     /// Permissions for tokens that the job does not ask for.
     fn permissions(&self) -> Companion {
-        let is_of_token = |name: &str| name.contains("_oauth_permissions") || name.contains("_oauth_resource");
+        /// Services of other providers. A site may ask for its own tokens in every job (`NeedsOAuthServices` in HTCondor's
+        /// `submit_utils.cpp`), with the permissions that have no name of their own.
+        const OF_OTHERS: [&str; 3] = ["box", "gdrive", "onedrive"];
+        const ENDS: [&str; 3] = ["_oauth_options", "_oauth_permissions", "_oauth_resource"];
+        let is_of_token = |name: &str| ENDS.iter().any(|end| name.contains(end));
+        let has_own_name = |name: &str| !ENDS.iter().any(|end| name.ends_with(end));
         let service = |name: &str| name.split("_oauth_").next().unwrap_or_default().to_owned();
         let mut tokens = self.values.iter().filter(|(name, _)| is_of_token(name));
         if self.includes {
             return None;
         }
         if self.may_have("use_oauth_services") || self.may_have("useoauthservices") {
-            // Those with a name of their own are for services that are listed; a site may add others (`submit_utils.cpp`).
-            let has_own_name = |name: &str| !name.ends_with("_oauth_permissions") && !name.ends_with("_oauth_resource");
             let (list, _) = self.value(&["use_oauth_services"]).filter(|(list, _)| !list.contains(['$', '*']))?;
             let is_once = self.values.get("use_oauth_services").is_some_and(|all| all.len() == 1);
             let is_listed =
@@ -137,7 +155,7 @@ impl Reading {
             let message = format!("`{name}` is not read: `use_oauth_services` does not list `{}`", service(name));
             return Some((all.last()?.1, message, format!("write `use_oauth_services = {list}, {}`", service(name))));
         }
-        let (name, all) = tokens.next()?;
+        let (name, all) = tokens.find(|(name, _)| has_own_name(name) || OF_OTHERS.contains(&service(name).as_str()))?;
         let service = service(name);
         let message = format!("`{name}` is not read without `use_oauth_services`");
         Some((all.last()?.1, message, format!("add `use_oauth_services = {service}`")))

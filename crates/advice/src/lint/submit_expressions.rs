@@ -347,7 +347,17 @@ pub(super) fn of_rank(text: &[u8], own: &Own, name: &str) -> Option<Diagnostic> 
         let warning = Diagnostic::warning("a string is not a number, so it counts as 0", Span::new(0, text.len()));
         return Some(warning.help("remove the quotes").code("type-clash"));
     }
-    let same = same_for_all(text, &own.options()).or_else(|| always_zero(text, &own.options()));
+    // `rank = RequestGPUs` beside a request that depends on the slot.
+    let is_computed = |name: Name| {
+        let resource = name.folded().strip_prefix(b"request").unwrap_or_default();
+        let command = format!("request_{}", String::from_utf8_lossy(resource));
+        matches!(own.numbers.get(&command), Some(None))
+    };
+    let same = same_for_all(text, &own.options()).filter(|_| {
+        let refers = |expr: Expr| expr.tree().references(expr.root()).any(|reference| is_computed(reference.name));
+        !parse_expr(text, &own.options()).is_ok_and(refers)
+    });
+    let same = same.or_else(|| always_zero(text, &own.options()));
     same.or_else(|| own.unknown_value(text).map(|found| number_expected(found, name)))
 }
 

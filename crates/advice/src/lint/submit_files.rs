@@ -22,7 +22,7 @@ pub(super) fn odd_name(name: &str, value: &str) -> Option<(String, String)> {
     if name == "transfer_output_files" {
         let mut items = value.split(',').map(|item| item.trim().trim_matches('"'));
         let is_elsewhere =
-            |item: &&str| item.contains("://") || item.starts_with("/home/") || item.starts_with("/Users/");
+            |item: &&str| is_known_address(item) || item.starts_with("/home/") || item.starts_with("/Users/");
         if let Some(item) = items.find(is_elsewhere) {
             let message = format!("`{item}` is not a file that the job makes in its folder");
             let base = base(item);
@@ -47,6 +47,12 @@ pub(super) fn odd_name(name: &str, value: &str) -> Option<(String, String)> {
         None => "write the files one by one, or the folder that they are in".to_owned(),
     };
     Some((message, help))
+}
+
+/// Tests for an address of a usual kind; a job may have plugins for others, which bring such files.
+fn is_known_address(item: &str) -> bool {
+    const SCHEMES: [&str; 10] = ["davs", "file", "ftp", "gs", "http", "https", "osdf", "pelican", "s3", "stash"];
+    item.split_once("://").is_some_and(|(scheme, _)| SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(scheme)))
 }
 
 #[cfg(test)]

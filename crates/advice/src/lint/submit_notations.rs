@@ -196,6 +196,11 @@ pub(super) fn odd_function(text: &str) -> Option<(String, String, String)> {
             let message = format!("`${name}(…)` is not a function, and is not expanded");
             return Some((format!("${name}("), message, format!("write `${meant}(…)`")));
         }
+        if is_function(name) && !rest.contains(')') && !text[..at].ends_with('$') {
+            let call = format!("${name}({rest}");
+            let message = format!("`{call}` has no `)`, so it is not a call");
+            return Some((call, message, "add the `)`".to_owned()));
+        }
         let end = rest.find([')', '$']).filter(|end| rest[*end..].starts_with(')'))?;
         let arguments = &rest[..end];
         let parts: Vec<&str> = arguments.split(',').map(str::trim).collect();
@@ -209,6 +214,11 @@ pub(super) fn odd_function(text: &str) -> Option<(String, String, String)> {
 pub(super) fn is_of_path(name: &str) -> bool {
     let letters = name.strip_prefix('F').unwrap_or_default();
     !letters.is_empty() && letters.chars().all(|letter| "abdfnpquwx".contains(letter))
+}
+
+/// Tests for the name of a function of submit files.
+fn is_function(name: &str) -> bool {
+    is_of_path(name) || FUNCTIONS.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
 /// The functions of submit files, beside those of the parts of a path.

@@ -5,15 +5,17 @@
 use super::commands::{CommandKind, is_listed, kind};
 use super::submit_odd::is_for_shell;
 use crate::submit::queue::number;
+use classmate::internal::builtin::near;
 
 /// Commands that are lists of the names of attributes, variables or files.
-const LISTS: [&str; 10] = [
+const LISTS: [&str; 11] = [
     "container_service_names",
     "dont_encrypt_input_files",
     "dont_encrypt_output_files",
     "email_attributes",
     "encrypt_input_files",
     "encrypt_output_files",
+    "jar_files",
     "job_ad_information_attrs",
     "job_machine_attrs",
     "transfer_checkpoint_files",
@@ -231,6 +233,13 @@ fn odd_name(name: &str, value: &str) -> Option<(String, String)> {
 
 /// A word that nothing understands.
 fn other_word(name: &str, value: &str) -> Option<(String, String)> {
+    // A site may have networks of its own.
+    const NETWORKS: [&str; 3] = ["host", "nat", "none"];
+    if name == "docker_network_type" && !NETWORKS.iter().any(|known| known.eq_ignore_ascii_case(value)) {
+        let lower = value.to_ascii_lowercase();
+        let meant = near::closest_within(1, lower.as_bytes(), NETWORKS).filter(|_| lower.len() > 3)?;
+        return Some((format!("`{value}` is probably not a value of `{name}`"), format!("write `{meant}`")));
+    }
     let (_, words) = WORDS.iter().find(|(known, _)| *known == name)?;
     let is_known = value.contains('$') || words.iter().any(|word| value.eq_ignore_ascii_case(word));
     let list: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();

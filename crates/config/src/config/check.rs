@@ -478,7 +478,11 @@ impl<'c> Checker<'c> {
                 }
                 // The same code that reads the knob says whether it can.
                 let Err(error) = self.typed(knob.kind, &shown_name, text, definition) else {
-                    let odd = types::odd_integer(knob.kind, &shown_name.to_ascii_uppercase(), &shown(value));
+                    let (upper, text) = (shown_name.to_ascii_uppercase(), shown(value));
+                    if let Some((message, help, code)) = self.truncated(knob.kind, &upper, &text) {
+                        self.found.push(definition.value_problem(Severity::Warning, message).code(code).help(help));
+                    }
+                    let odd = types::odd_integer(knob.kind, &upper, &text);
                     self.found.extend(odd.map(|(severity, message, help)| {
                         definition.value_problem(severity, message).code("bad-value").help(help)
                     }));

@@ -3,11 +3,13 @@
 //! In: a definition and its expanded value. Out: the findings, at the places in the file.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use super::super::attributes::{OF_GROUP, is_of_jobs};
 use super::super::compared_values::assigned as assigned_value;
 use super::super::expression::{LintContext, Role, lint as lint_expression, written};
 use super::super::knobs::{SLOT_WEIGHT, bare, sees_one_ad};
+use super::super::open_macros::{torn, torn_macro};
 use super::super::placing::SourceMap;
 use super::super::rules::published;
 use super::super::scope::Seen;
@@ -69,12 +71,12 @@ pub(super) fn is_default_request(name: &[u8], text: &[u8]) -> bool {
     is_request && is_amount(&String::from_utf8_lossy(text.trim_ascii()))
 }
 
-/// The finding about a condition as the value of a knob that is a string.
+/// The finding about a condition or a number as the value of a knob that is a string.
 pub(super) fn truth_for_text(name: &[u8], expr: &Expr, text: &[u8]) -> Option<Diagnostic> {
     let shown = String::from_utf8_lossy(bare(name));
     let values = Analysis::new(expr.tree(), &unknown).values(expr.root());
     let is_number = values.ints.is_some() || values.reals.is_some();
-    let is_truth = !values.has_text() && !is_number && values.has(kind::TRUE | kind::FALSE);
+    let is_truth = !values.has_text() && (is_number || values.has(kind::TRUE | kind::FALSE));
     let span = Span::new(0, text.trim_ascii_end().len());
     let message = || format!("`{shown}` is a string, and this is never one");
     is_truth.then(|| Diagnostic::warning(message(), span).code("type-clash"))
@@ -209,6 +211,10 @@ impl Linter<'_> {
         if let Some(expr) = &expr {
             found.extend(self.of_references(name, expr, text, role));
             found.extend(own.and_then(|own| self.circle(own, expr)));
+            if offset == 0 && open.is_none() {
+                let torn = self.torn_macros(definition, map, text);
+                found.extend(torn.filter(|_| !found.iter().any(|one| one.code == "precedence")));
+            }
         }
         if let Some(attribute) = context.attribute
             && let Some(Node::Literal(literal)) = expr.as_ref().map(Expr::node)
@@ -269,6 +275,21 @@ impl Linter<'_> {
         for found in found {
             self.found(name, map, (text, offset), found);
         }
+    }
+
+    /// `$(A) && b` with `A = x || y`: an operator outside of a macro's text binds more tightly than the one within it.
+    fn torn_macros(&self, definition: &Definition<'_>, map: &SourceMap<'_>, text: &[u8]) -> Option<Diagnostic> {
+        /// Macros of an expression that are looked at.
+        const MOST: usize = 64;
+        let name_of = |raw: Range<usize>| definition.raw.get(raw).filter(|raw| !self.is_foreign(raw));
+        let macros = map.macros().filter_map(|(raw, part)| Some((name_of(raw)?, part)));
+        let earlier = map.earlier().filter(|_| definition.template.is_none());
+        let own = [b"$(", bare(definition.name), b")"].concat();
+        let mut all = macros.chain(earlier.map(|part| (own.as_slice(), part))).take(MOST);
+        all.find_map(|(reference, part)| {
+            let (outside, within) = torn(text, part.clone(), &self.options())?;
+            Some(torn_macro(&String::from_utf8_lossy(reference), (outside, within), Span::new(part.start, part.end)))
+        })
     }
 
     /// The findings about what an expression refers to.

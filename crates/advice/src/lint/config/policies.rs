@@ -241,7 +241,8 @@ impl Linter<'_> {
             if is_known(name.folded()) || there || self.slots_have(name) || self.jobs_get(name) || asks(tree, id) {
                 return None;
             }
-            let is_time = matches!(name.folded(), b"minute" | b"hour") && !self.brings();
+            let is_time =
+                matches!(name.folded(), b"activitytimer" | b"hour" | b"minute" | b"statetimer") && !self.brings();
             if !is_time && !self.is_own_macro(name, role) {
                 return None;
             }

@@ -8,7 +8,7 @@ use classmate::internal::diagnostic::Severity;
 /// Variables, their words, and what HTCondor does with others; the words of truth are among them where they count as well.
 type Choice = (&'static [&'static str], &'static [&'static str], &'static str);
 
-const CHOICES: [Choice; 13] = [
+const CHOICES: [Choice; 14] = [
     // `defrag.cpp`
     (&["DEFRAG_DRAINING_SCHEDULE", "DEFRAG_SCHEDULE"], &["graceful", "quick", "fast"], "the daemon ends with an error"),
     // `master.cpp`
@@ -54,6 +54,11 @@ const CHOICES: [Choice; 13] = [
         &["SUBMIT_DEFAULT_SHOULD_TRANSFER_FILES"],
         &["YES", "NO", "IF_NEEDED", "ALWAYS", "NEVER", "TRUE", "FALSE"],
         "`IF_NEEDED` is taken",
+    ),
+    (
+        &["DEFAULT_UNIVERSE"],
+        &["vanilla", "container", "docker", "grid", "java", "local", "parallel", "scheduler", "vm"],
+        "`condor_submit` rejects every job",
     ),
     // The manual's chapter on the daemon of credentials.
     (&["LOCAL_CREDMON_PRIVATE_KEY_ALGORITHM"], &["ES256", "RS256"], "no tokens are signed"),

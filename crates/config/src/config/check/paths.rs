@@ -31,7 +31,7 @@ pub(super) fn two_folders(upper: &str, value: &str) -> Option<Problem> {
 pub(super) fn is_program(upper: &str) -> bool {
     let is_hook = upper.contains("_HOOK_") && !["_ARGS", "_TIMEOUT"].iter().any(|end| upper.ends_with(end));
     let is_cron = words::is_of_cron(upper) && upper.ends_with("_EXECUTABLE");
-    upper == "USER_JOB_WRAPPER" || is_hook || is_cron
+    matches!(upper, "MAIL" | "USER_JOB_WRAPPER") || is_hook || is_cron
 }
 
 /// The arguments after the name of a program, which are read as a part of it.

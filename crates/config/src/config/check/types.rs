@@ -1,4 +1,5 @@
 //! Values of variables of other daemons than the negotiator: their types, and the words of slot types and of security.
+//! One file of more than 600 lines: each check is of one form of a value, and all are asked in turn.
 
 use super::super::facts::is_open;
 use super::super::knob::{self, KnobKind};
@@ -51,8 +52,21 @@ const IN_SECONDS: [&str; 9] = [
 
 const CIPHERS: [&str; 5] = ["AES", "BLOWFISH", "3DES", "TRIPLEDES", "AESGCM"];
 
-/// Variables whose quotes would be a part of the value: names of hosts, domains and folders.
-const UNQUOTED: [&str; 26] = [
+/// Variables whose quotes would be a part of the value: names of hosts, domains, networks, keys and folders.
+const UNQUOTED: [&str; 39] = [
+    "BASE_CGROUP",
+    "CCB_ADDRESS",
+    "DOCKER",
+    "HAD_LIST",
+    "NEGOTIATOR_NAME",
+    "NETWORK_HOSTNAME",
+    "NETWORK_INTERFACE",
+    "PRIVATE_NETWORK_INTERFACE",
+    "REPLICATION_LIST",
+    "SCHEDD_HOST",
+    "SEC_TOKEN_ISSUER_KEY",
+    "STARTER_DEFAULT_JOB_HOOK_KEYWORD",
+    "USER_JOB_WRAPPER",
     "CONDOR_VIEW_HOST",
     "CREDD_HOST",
     "TCP_FORWARDING_HOST",
@@ -194,8 +208,8 @@ impl Checker<'_> {
         }
         let problem = match kind {
             // Some are evaluated in an ad.
+            Some(_) if OF_ADS.contains(&upper.as_str()) && self.is_of_ads(&value) => None,
             Some(_) if is_expression(value.as_bytes(), self.config.semantics()) => self.calculated(&upper, &value),
-            Some(_) if OF_ADS.contains(&upper.as_str()) && is_attribute(&value) => None,
             Some(kind) => match self.typed(kind, &shown(name), expanded.text.trim_ascii(), definition) {
                 Ok(()) => {
                     if let Some(found) = self.truncated(kind, &upper, &value) {
@@ -232,6 +246,11 @@ impl Checker<'_> {
         if let Some((severity, message, help)) = problem {
             self.found.push(definition.value_problem(severity, message).code("bad-value").help(help));
         }
+    }
+
+    /// Tests whether a value is the name of an attribute, or an expression that refers to one.
+    fn is_of_ads(&self, value: &str) -> bool {
+        is_attribute(value) || is_expression(value.as_bytes(), self.config.semantics())
     }
 
     /// A program whose path begins in the folder where the daemon happens to be.
@@ -342,15 +361,24 @@ impl Checker<'_> {
     }
 }
 
-/// Booleans that are evaluated in the ads of a job and of its slot (`starter.cpp`, `singularity.cpp`, `schedd.cpp`, `startd`): the name
-/// of an attribute is a value of them.
-const OF_ADS: [&str; 7] = [
+/// Booleans and numbers that are evaluated in the ads of a job and of its slot (`starter.cpp`, `singularity.cpp`, `vanilla_proc.cpp`,
+/// `docker-api.cpp`, `remoteresource.cpp`, `schedd.cpp`, `Resource.cpp`), or in that of the negotiator (`matchmaker.cpp`): the name of an
+/// attribute is a value of them.
+const OF_ADS: [&str; 15] = [
+    "CGROUP_HARD_MEMORY_LIMIT_EXPR",
+    "CGROUP_LOW_MEMORY_LIMIT",
+    "DOCKER_DROP_ALL_CAPABILITIES",
+    "DOCKER_SHM_SIZE",
     "ENABLE_PEEK_JOB",
     "ENABLE_SSH_TO_JOB",
+    "MAX_TRANSFER_INPUT_MB",
+    "MAX_TRANSFER_OUTPUT_MB",
     "MUST_MODIFY_REQUEST_EXPRS",
+    "NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD",
     "SCHEDD_ENABLE_SSH_TO_JOB",
     "SINGULARITY_JOB",
     "STARTER_ALLOW_JOB_PRE_AND_POST_CMD",
+    "STARTER_ALLOW_RUNAS_OWNER",
     "USE_DEFAULT_CONTAINER",
 ];
 

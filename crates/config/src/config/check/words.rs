@@ -18,7 +18,7 @@ pub(super) fn is_of_cron(upper: &str) -> bool {
 /// The check of the values of a variable (upper case), if there is one.
 pub(super) fn rule(upper: &str) -> Option<Rule> {
     let is_cron = is_of_cron(upper);
-    let is_access = ["ALLOW_", "DENY_"].iter().any(|start| upper.starts_with(start));
+    let is_access = ["ALLOW_", "DENY_"].iter().any(|start| upper.starts_with(start)) || upper == "FLOCK_FROM";
     if is_cron && upper.ends_with("_PERIOD") {
         Some(period)
     } else if is_cron && upper.ends_with("_MODE") {
@@ -309,7 +309,8 @@ fn host(upper: &str, value: &str) -> Option<Problem> {
 fn is_host(item: &str) -> bool {
     let name = item.split('?').next().unwrap_or_default();
     let is_sinful = item.starts_with('<') && item.contains(':');
-    is_sinful || item.contains('"') || !name.contains(['/', '\\', '<', '>', '*']) && !name.starts_with('@')
+    let is_open = item.starts_with('<') && !item.contains('>');
+    is_sinful && !is_open || item.contains('"') || !name.contains(['/', '\\', '<', '>', '*']) && !name.starts_with('@')
 }
 
 /// Hosts with ports, which the programs for high availability need.
@@ -559,7 +560,9 @@ fn odd_entry(upper: &str, item: &str) -> Option<Problem> {
         let message = format!("`{item}` in `{upper}` matches no host: there is no negation");
         return problem(message, &format!("write `{other}_{level} = {host}`"));
     }
-    if let Some(sign) = item.chars().find(|sign| "\"\\<>{}%".contains(*sign)) {
+    // All addresses of this machine (`condor_sockaddr.cpp`).
+    let own = item.rsplit_once("{:").is_some_and(|(_, name)| name.eq_ignore_ascii_case("local_ips:}"));
+    if let Some(sign) = item.chars().find(|sign| "\"\\<>{}%".contains(*sign)).filter(|_| !own) {
         let message = format!("`{item}` in `{upper}` matches no host: `{sign}` is a part of the name");
         let plain = item.trim_matches(['"', '<', '>', '{', '}']).replace('\\', "/").replace('%', "*");
         return problem(message, &format!("write `{plain}`"));
