@@ -339,11 +339,16 @@ impl Finder<'_> {
         let fact = self.known(self.tree.reference(self.tree.bare(time))?).filter(|fact| fact.past)?;
         let is_positive =
             matches!(limit, Value::Int(number) if number > 0) || matches!(limit, Value::Real(number) if number > 0.0);
-        let exceeds = matches!(op, BinaryOp::Greater | BinaryOp::GreaterEqual) && is_positive && self.is_now(now);
+        let always = match op {
+            BinaryOp::Greater | BinaryOp::GreaterEqual => "never true",
+            BinaryOp::Less | BinaryOp::LessEqual => "always true",
+            _ => return None,
+        };
+        let decides = is_positive && self.is_now(now);
         let (time, now) = (written(self.context.text, self.span(time)?), written(self.context.text, self.span(now)?));
-        let message = format!("`{}` is in the past, so `{time} - {now}` is negative: this is never true", fact.name);
+        let message = format!("`{}` is in the past, so `{time} - {now}` is negative: this is {always}", fact.name);
         let help = format!("write `{now} - {time}`");
-        exceeds.then(|| Diagnostic::warning(message, span).help(help).code("impossible-value"))
+        decides.then(|| Diagnostic::warning(message, span).help(help).code("impossible-value"))
     }
 
     /// `substr(Owner, 0, 4) == "pilot"` and `toLower(Owner) =?= "Alice"`: a text that a function never gives.

@@ -479,23 +479,23 @@ impl<'c> Lists<'c> {
     fn resources(&self, found: &mut Found) {
         const PREFIX: &str = "MACHINE_RESOURCE_";
         let own = |name: &str| {
-            let resource = name.strip_prefix(PREFIX)?;
-            (!resource.starts_with("INVENTORY_") && resource != "NAMES").then(|| resource.to_owned())
+            let resource = name.strip_prefix(PREFIX).filter(|resource| *resource != "NAMES")?;
+            Some(resource.strip_prefix("INVENTORY_").unwrap_or(resource).to_owned())
         };
         for list in self.written(|name| name == "MACHINE_RESOURCE_NAMES") {
             let listed: BTreeSet<String> =
                 self.items(&list).iter().map(|item| shown(item).to_ascii_uppercase()).collect();
-            let is_open = |item: &&String| self.config.definition(format!("{PREFIX}{item}").as_bytes()).is_none();
-            let near = NearNames::of(listed.iter().filter(is_open).map(String::as_str));
-            // Another file may have the names that the list begins with, which is all that counts (`ResAttributes.cpp`).
-            let is_fixed = list.verbatim && memchr::memmem::find(list.raw, b"$(").is_none();
-            let is_whole = has_root(self.config) || is_fixed && !misses_files(self.config);
-            // Names of which these files have others, and no amount (`ResAttributes.cpp`).
             let has = |item: &String| {
                 ["", "INVENTORY_"]
                     .iter()
                     .any(|way| self.config.definition(format!("{PREFIX}{way}{item}").as_bytes()).is_some())
             };
+            let is_open = |item: &&String| !has(item);
+            let near = NearNames::of(listed.iter().filter(is_open).map(String::as_str));
+            // Another file may have the names that the list begins with, which is all that counts (`ResAttributes.cpp`).
+            let is_fixed = list.verbatim && memchr::memmem::find(list.raw, b"$(").is_none();
+            let is_whole = has_root(self.config) || is_fixed && !misses_files(self.config);
+            // Names of which these files have others, and no amount (`ResAttributes.cpp`).
             let missing = listed.iter().find(|item| !has(item) && *item != "GPUS" && !item.contains('$'));
             if let Some(item) = missing.filter(|_| is_whole && listed.iter().any(&has)) {
                 let is_slip = self.written(|name| {

@@ -151,12 +151,17 @@ fn command_as_attribute(attribute: &str, line: &[u8]) -> Option<Diagnostic> {
 
 /// The finding about `+WantFlockign`: almost the name of an attribute that HTCondor knows.
 fn misspelled_name(attribute: &str, line: &[u8]) -> Option<Diagnostic> {
-    if attribute.contains('-') && !attribute.contains('$') {
+    // `IsValidAttrName` in HTCondor's `compat_classad.cpp`, which the schedd calls.
+    let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let is_name = attribute.bytes().all(is_inner) && !attribute.starts_with(|first: char| first.is_ascii_digit());
+    if !is_name && !attribute.is_empty() && !attribute.contains('$') {
         let start = line.len() - line.trim_ascii_start().len();
         let span = Span::new(start, start + memchr::memchr(b'=', &line[start..])?);
-        let message = format!("no expression can refer to `{attribute}`: it would read a difference");
-        let help = format!("write `+{}`", attribute.replace('-', "_"));
-        return Some(Diagnostic::warning(message, span).help(help).code("ignored-text"));
+        let message = format!("`{attribute}` is not the name of an attribute: the access point refuses the job");
+        let plain: String = attribute.chars().map(|one| if one.is_ascii_alphanumeric() { one } else { '_' }).collect();
+        let front = if plain.starts_with(|first: char| first.is_ascii_digit()) { "_" } else { "" };
+        let help = format!("write `+{front}{plain}`");
+        return Some(Diagnostic::error(message, span).help(help).code("rejected-submit"));
     }
     let meant = misspelled_own(attribute.as_bytes())?;
     let end = memchr::memchr(b'=', line).map_or(line.len(), |equals| line[..equals].trim_ascii_end().len());

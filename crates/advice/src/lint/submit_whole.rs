@@ -376,15 +376,15 @@ impl Reading {
         let asks = |value: &str| value.to_ascii_lowercase().contains("hasfiletransferpluginmethods");
         let own = self.value(&["requirements"]).is_some_and(|(value, _)| asks(value) || value.contains('$'));
         let Some(missing) = KEYS.iter().find(|names| !names.iter().any(|name| self.may_have(name))) else { return };
-        let Some((value, at)) = self.value(&["transfer_input_files", "transferinputfiles"]).cloned() else { return };
         let is_of_bucket = |item: &&str| {
             let item = item.trim().to_ascii_lowercase();
             item.starts_with("s3://") || item.starts_with("gs://")
         };
-        if own
-            || self.may_have("transfer_plugins")
-            || !value.trim_matches('"').split(',').any(|item| is_of_bucket(&item))
-        {
+        let names: [&[&str]; 2] = [&["transfer_input_files", "transferinputfiles"], &["output_destination"]];
+        let values = names.iter().filter_map(|names| self.value(names));
+        let has_bucket = |value: &str| value.trim_matches('"').split(',').any(|item| is_of_bucket(&item));
+        let Some(at) = values.filter(|(value, _)| has_bucket(value)).map(|(_, at)| *at).next() else { return };
+        if own || self.may_have("transfer_plugins") {
             return;
         }
         let message = format!("addresses of buckets need `{}`", missing[0]);

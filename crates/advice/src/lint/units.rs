@@ -157,7 +157,9 @@ pub(super) fn meant_of(amounts: &[NamedAmount], number: f64, unit: &str) -> Opti
     }
     let is_other = |amount: &&NamedAmount| {
         let ratio = ratio(amount);
-        let factors: &[f64] = if is_time { &[60.0, 3600.0, 86_400.0] } else { &[1024.0, 1_048_576.0, 1_073_741_824.0] };
+        // A size may be in a larger unit than is read, or in a smaller one.
+        const SIZES: [f64; 5] = [1024.0, 1_048_576.0, 1_073_741_824.0, 1.0 / 1024.0, 1.0 / 1_048_576.0];
+        let factors: &[f64] = if is_time { &[60.0, 3600.0, 86_400.0] } else { &SIZES };
         factors.iter().any(|factor| if is_time { ratio == *factor } else { near(ratio, *factor) })
     };
     let meant = amounts().find(is_other)?.clone();

@@ -91,7 +91,8 @@ impl Linter<'_> {
             let near = near_unlisted.closest(near::allowance(item.as_bytes()), &item.to_ascii_uppercase(), |_| true);
             // Beside members of the list in the same file, other files hardly define it.
             let is_here = place.as_ref().is_some_and(|at| places.contains(&*at.file)) && !may_be_elsewhere;
-            if near.is_none() && !is_here && !is_path {
+            let of_other = self.member_of_other_list(prefix, &item);
+            if near.is_none() && of_other.is_none() && !is_here && !is_path {
                 continue;
             }
             let mut message = format!("`{item}` is listed but `{prefix}{item}` is not defined, so it has no effect");
@@ -105,7 +106,10 @@ impl Linter<'_> {
                     slips.insert(format!("{prefix}{near}").to_ascii_uppercase());
                     format!("write the same name here and in `{prefix}{}`", self.as_written(prefix, near))
                 }
-                None => format!("define `{prefix}{item}`, or remove `{item}` from the list"),
+                None => match of_other {
+                    Some(other) => format!("define `{prefix}{item}`: `{other}` is read by another list"),
+                    None => format!("define `{prefix}{item}`, or remove `{item}` from the list"),
+                },
             };
             let warning = Diagnostic::warning_at(message, place).help(help);
             self.report(warning.code("conflicting-knobs"), Some(shown));
@@ -142,6 +146,20 @@ impl Linter<'_> {
             let warning = definition.name_warning(message).help(format!("add it: `{list} = $({list}) {item}`"));
             self.report(warning.code("conflicting-knobs"), Some(shown));
         }
+    }
+
+    /// The variable that defines a member (as listed) of a list of transforms for the other one, which does not name it.
+    fn member_of_other_list(&self, prefix: &str, item: &str) -> Option<String> {
+        let (other, list) = match prefix {
+            "JOB_ROUTER_TRANSFORM_" => ("JOB_TRANSFORM_", "JOB_TRANSFORM_NAMES"),
+            "JOB_TRANSFORM_" => ("JOB_ROUTER_TRANSFORM_", "JOB_ROUTER_PRE_ROUTE_TRANSFORM_NAMES"),
+            _ => return None,
+        };
+        let own = self.config.definition(format!("{other}{item}").as_bytes())?;
+        let lists = [list.to_owned(), list.replace("_PRE_", "_POST_")];
+        let names = lists.iter().flat_map(|list| self.config.list(list).unwrap_or_default());
+        let is_listed = names.into_iter().any(|name| name.eq_ignore_ascii_case(item.as_bytes()));
+        (!is_listed).then(|| shown_name(own.name))
     }
 
     /// The name of a member (upper case) as a file has it.

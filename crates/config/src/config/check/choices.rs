@@ -10,7 +10,7 @@ type Choice = (&'static [&'static str], &'static [&'static str], &'static str);
 
 const CHOICES: [Choice; 14] = [
     // `defrag.cpp`
-    (&["DEFRAG_DRAINING_SCHEDULE", "DEFRAG_SCHEDULE"], &["graceful", "quick", "fast"], "the daemon ends with an error"),
+    (&["DEFRAG_DRAINING_SCHEDULE"], &["graceful", "quick", "fast"], "the daemon ends with an error"),
     // `master.cpp`
     (
         &["MASTER_NEW_BINARY_RESTART"],

@@ -481,7 +481,7 @@ pub(super) fn odd_integer(kind: KnobKind, upper: &str, value: &str) -> Option<Pr
 }
 
 /// The resources of machines that a configuration defines, as it spells them.
-fn own_resources(config: &Config) -> Vec<String> {
+pub(super) fn own_resources(config: &Config) -> Vec<String> {
     const PREFIXES: [&str; 2] = ["MACHINE_RESOURCE_INVENTORY_", "MACHINE_RESOURCE_"];
     let listed = config.list("MACHINE_RESOURCE_NAMES").unwrap_or_default();
     let of = |name: &[u8]| {
@@ -535,10 +535,10 @@ fn of_slot_type(upper: &str, value: &str, own: &[String]) -> Option<Problem> {
 const STANDARD: [&str; 6] = ["cpus", "ram", "memory", "swap", "virtualmemory", "disk"];
 
 /// The resource that all machines have, or one of the configuration's own, that a name misspells by a letter.
-fn misspelled_resource<'a>(name: &str, own: &'a [String]) -> Option<&'a str> {
+pub(super) fn misspelled_resource<'a>(name: &str, own: &'a [String]) -> Option<&'a str> {
     // Other words for them, with which the startd ends with an error.
     const WORDS: [(&str, &[&str]); 4] = [
-        ("cpus", &["core", "cores", "ncpus", "processors", "slots"]),
+        ("cpus", &["core", "cores", "cpu", "ncpus", "processors", "slots"]),
         ("memory", &["memory_mb", "physicalmemory"]),
         ("disk", &["diskspace", "storage", "scratch", "hdd"]),
         ("gpus", &["gpu"]),

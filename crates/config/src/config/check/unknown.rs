@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use super::super::name_list::{has_no_default, names};
 use super::super::{Definition, knob, shown, table};
 use super::names::{self, DAEMONS, FAMILY, is_of_every_daemon};
-use super::{Checker, families, is_named, paths};
+use super::{Checker, families, is_named, paths, types};
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
 
@@ -154,6 +154,12 @@ impl Checker<'_> {
             && !resource.is_empty()
         {
             self.misspelled_name(name, "", Some(format!("{REQUEST}REQUEST{resource}")), definition);
+            return true;
+        }
+        if let Some(resource) = upper.strip_prefix("CONSUMPTION_")
+            && let Some(meant) = types::misspelled_resource(resource, &types::own_resources(self.config))
+        {
+            self.misspelled_name(name, "", Some(format!("CONSUMPTION_{}", meant.to_ascii_uppercase())), definition);
             return true;
         }
         let level = names::unknown_level(name).filter(|_| !is_meant && names::of_pattern(name).is_none());

@@ -23,6 +23,8 @@ pub(super) fn rule(upper: &str) -> Option<Rule> {
         Some(period)
     } else if is_cron && upper.ends_with("_MODE") {
         Some(mode)
+    } else if is_cron && upper.ends_with("_METRICS") {
+        Some(metrics)
     } else if is_cron && upper.ends_with("_PREFIX") {
         Some(prefix)
     } else if is_cron && upper.ends_with("_SLOTS") {
@@ -54,7 +56,7 @@ pub(super) fn rule(upper: &str) -> Option<Rule> {
 }
 
 /// Variables with a check of their own.
-const NAMED: [(&[&str], Rule); 16] = [
+const NAMED: [(&[&str], Rule); 18] = [
     (&["RESERVED_DISK", "RESERVED_MEMORY", "RESERVED_SWAP"], reserved),
     (&["STARTER_JOB_ENVIRONMENT"], environment),
     (&["EVENT_LOG_FORMAT_OPTIONS"], log_options),
@@ -62,6 +64,8 @@ const NAMED: [(&[&str], Rule); 16] = [
     (&["LOCAL_CONFIG_DIR", "LOCAL_CONFIG_FILE"], separated),
     (&["SUBMIT_REQUEST_MISSING_UNITS"], missing_units),
     (&["CONDOR_IDS"], user_and_group),
+    (&["FILE_TRANSFER_DISK_LOAD_THROTTLE"], throttle),
+    (&["HA_LOCK_HOLD_TIME", "HA_POLL_PERIOD"], plain_seconds),
     (&["HA_LOCK_URL"], lock_address),
     (&["FILETRANSFER_PLUGINS"], programs),
     (&["CONDOR_ADMIN", "CONDOR_DEVELOPERS"], mail_address),
@@ -126,7 +130,7 @@ fn separated(upper: &str, value: &str) -> Option<Problem> {
 
 /// An amount of MiB that no machine leaves unused.
 fn reserved(upper: &str, value: &str) -> Option<Problem> {
-    let most = if upper == "RESERVED_DISK" { 20e6 } else { 1e6 };
+    let most = if upper == "RESERVED_DISK" { 8e6 } else { 1e6 };
     let amount = value.parse::<f64>().ok().filter(|amount| *amount >= most)?;
     let message =
         format!("`{upper}` is in MiB, and {value} MiB are about {} TiB", (amount / f64::from(1 << 20)).round());
@@ -435,6 +439,11 @@ fn log_size(upper: &str, value: &str) -> Option<Problem> {
         let message = format!("`{upper}` is `{value}` bytes: the log is rotated after a few messages");
         return Some((Severity::Warning, message, format!("write a unit, as in `{value} Mb`")));
     }
+    let is_time = letters.starts_with(['s', 'h', 'd', 'w']) || unit.trim_start() == "m" || letters.starts_with("min");
+    if upper == "MAX_DEFAULT_LOG" && unit.len() < value.len() && one_word && is_time {
+        let message = format!("`{upper}` is the time `{value}`, and daemons end with an error: it has to be a size");
+        return Some((Severity::Error, message, "write a size as in `100 Mb`".to_owned()));
+    }
     let known = unit.len() < value.len() && one_word && (!letters.starts_with('m') || minutes_or_megabytes);
     let help = "write a size as in `100 Mb`";
     (!known && !value.starts_with('-') && !value.contains(['*', '('])).then(|| {
@@ -481,6 +490,55 @@ fn prefix(upper: &str, value: &str) -> Option<Problem> {
     let message =
         format!("names of attributes do not have the `{sign}` of `{upper}`: the attributes of the job are lost");
     Some((Severity::Warning, message, "write letters, digits and `_`, as in `Disk_`".to_owned()))
+}
+
+/// The metrics of a cron job, `SUM:attribute` or `PEAK:attribute` (`StartdCronJobParams::addMetric` in HTCondor's
+/// `startd_cron_job_params.cpp`): of the kind, the first letters count.
+fn metrics(upper: &str, value: &str) -> Option<Problem> {
+    let is_known = |kind: &str| {
+        let lower = kind.to_ascii_lowercase();
+        lower.starts_with("sum") || lower.starts_with("peak")
+    };
+    let mut items = value.split([',', ' ', '\t']).filter(|item| !item.is_empty() && !item.contains('$'));
+    let item = items.find(|item| !item.split_once(':').is_some_and(|(kind, _)| is_known(kind)))?;
+    let message = format!("`{item}` in `{upper}` is not a metric, and is ignored");
+    let attribute = item.split_once(':').map_or(item, |(_, attribute)| attribute);
+    Some((Severity::Warning, message, format!("write `SUM:{attribute}` or `PEAK:{attribute}`")))
+}
+
+/// The loads at which transfers start to wait and stop waiting: `NUMBER`, or `LOW to HIGH` (`parseThrottleConfig` in HTCondor's
+/// `transfer_queue.cpp`).
+fn throttle(upper: &str, value: &str) -> Option<Problem> {
+    let problem = |what: &str, help: String| {
+        let message = format!("`{upper}` is `{value}`, and the schedd ends with an error: {what}");
+        Some((Severity::Error, message, help))
+    };
+    let numbers = || value.split_once(" to ").map(|(low, high)| (low.trim(), high.trim()));
+    let parsed = |text: &str| text.parse::<f64>().ok();
+    let (low, high) = match numbers() {
+        None => (parsed(value), parsed(value)),
+        Some((low, high)) => (parsed(low), parsed(high)),
+    };
+    match (low, high) {
+        (Some(low), Some(high)) if high < low => {
+            problem("the first number is the lower one", format!("write `{high} to {low}`"))
+        }
+        (Some(low), Some(_)) if low < 0.0 => problem("a load is not negative", "write `2.0`".to_owned()),
+        (Some(_), Some(_)) => None,
+        _ => problem("it is neither a number nor two", "write `2.0`, or `1.5 to 2.0`".to_owned()),
+    }
+}
+
+/// A number of seconds that is read by its digits alone (`SetupHighAvailability` in HTCondor's `masterDaemon.cpp`).
+fn plain_seconds(upper: &str, value: &str) -> Option<Problem> {
+    let digits = value.len() - value.trim_start_matches(|sign: char| sign.is_ascii_digit()).len();
+    let (number, rest) = value.split_at(digits);
+    if rest.trim().is_empty() && !number.is_empty() {
+        return None;
+    }
+    let read = if number.is_empty() { "the default".to_owned() } else { format!("{number} s") };
+    let message = format!("`{upper}` is `{value}`, and is read as {read}");
+    Some((Severity::Warning, message, "write a number of seconds".to_owned()))
 }
 
 /// When a cron job runs.
