@@ -334,6 +334,8 @@ pub(super) fn used_size(name: &str, unit: &str, value: f64) -> Option<&'static s
         _ if !USED.contains(&name) => None,
         "KiB" if is_round && (1000.0..=65_536.0).contains(&value) => Some("MiB or GiB"),
         "MiB" if value >= 1_048_576.0 => Some("KiB or bytes"),
+        // 16 TiB
+        "KiB" if value >= 17_179_869_184.0 => Some("bytes"),
         _ => None,
     }
 }

@@ -303,10 +303,16 @@ impl<'c> Linter<'c> {
         let Some(place) = definition.place.filter(|_| definition.template.is_none()) else { return text };
         for line in (place.line.saturating_sub(MAX_LINES)..place.line).rev() {
             let at = Location { line, column: 1, ..place.clone() };
-            let Some((comment, _)) = self.line(&at).filter(|(line, _)| line.trim_ascii_start().starts_with(b"#"))
-            else {
+            let Some((comment, _)) = self.line(&at) else { break };
+            // The list that names the variable is beside it.
+            let name = comment[..memchr::memchr(b'=', comment).unwrap_or(0)].trim_ascii().to_ascii_uppercase();
+            if name.strip_suffix(b"_NAMES").is_some_and(|front| definition.name.to_ascii_uppercase().starts_with(front))
+            {
+                continue;
+            }
+            if !comment.trim_ascii_start().starts_with(b"#") {
                 break;
-            };
+            }
             text = format!("{} {text}", shown_name(comment.trim_ascii_start()));
         }
         text
@@ -358,6 +364,7 @@ impl<'c> Linter<'c> {
             self.job_macros(definition);
             self.unused_macros(definition);
             self.grid_route(definition);
+            self.route_values(definition);
         }
         let of_list = || self.advertised.get(&bare.to_ascii_uppercase()).copied();
         let source = definition.place.and_then(|place| self.sources.get(&*place.file));

@@ -338,6 +338,15 @@ impl Pairs<'_> {
         const RELEASE: &str = "SYSTEM_PERIODIC_RELEASE";
         let plain =
             |name: &str| Some(self.plain_clauses(name)).filter(|text| self.set(name).is_some() && text != "false");
+        if plain(RELEASE).is_some_and(|text| text == "true") {
+            let message = format!("`{RELEASE}` is true: whatever holds a job, it starts again and again");
+            self.conflict(
+                RELEASE,
+                message,
+                "write which jobs are released, such as `HoldReasonCode == 13 && NumHolds < 3`",
+            );
+            return;
+        }
         let (Some(_), Some(release)) = (plain(HOLD), plain(RELEASE)) else { return };
         let mut clauses = release.split("&&").filter(|clause| *clause != "jobstatus==5");
         if clauses.next() != Some("holdreasoncode==26") || clauses.next().is_some() {

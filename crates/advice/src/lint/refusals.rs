@@ -352,10 +352,16 @@ impl Reading {
 
     /// `include KEYWORDS : FILE`.
     pub(super) fn include(&mut self, at: usize, text: &str, rest: &str) {
-        let Some((keywords, _)) = rest.split_once(':') else {
+        let Some((keywords, file)) = rest.split_once(':') else {
             self.found.push((at, error("expected `include : file`", text, STOPS)));
             return;
         };
+        if let Some(inner) = file.trim().strip_prefix('"').and_then(|file| file.strip_suffix('"'))
+            && keywords.trim().is_empty()
+        {
+            let message = "the quotes are a part of the name of the file";
+            self.found.push((at, error(message, text, format!("write `include : {inner}`"))));
+        }
         let mut words = keywords.split_whitespace().peekable();
         words.next_if(|word| matches!(*word, "ifexist" | "ifexists"));
         let command = words.next_if(|word| matches!(*word, "command" | "output")).is_some();

@@ -81,7 +81,9 @@ fn unquoted_word(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<D
         };
         let Node::Attr(word) = *tree.node(bare) else {
             // The name of a host: a part of an ad that does not exist.
-            return unknown_word(first_of_dotted(tree, bare)?).then_some(two);
+            let first = first_of_dotted(tree, bare)?;
+            let is_host = is_string(attribute.name.folded()) && !is_known(first.folded()) && !(context.defined)(first);
+            return (unknown_word(first) || is_host && !may_be_missing(tree, first)).then_some(two);
         };
         let text = || context.schema.is_some_and(|schema| schema.is_text(attribute.name, word));
         let meant = is_value_of(attribute.name.folded(), word.folded())

@@ -8,7 +8,7 @@ use super::submit_macros::BUILT_IN;
 use super::submit_programs::base;
 use crate::submit::bytes;
 use classmate::ParseOptions;
-use classmate::internal::syntax::expr::Node;
+use classmate::internal::syntax::expr::{Node, NodeId, Tree};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::parse::parse_expr;
@@ -17,6 +17,18 @@ use classmate::internal::syntax::view::RefScope;
 
 /// A statement, a message and a help.
 type Companion = Option<(usize, String, String)>;
+
+/// An integer, or a product of integers.
+fn product(tree: &Tree, id: NodeId) -> Option<i64> {
+    match *tree.node(tree.bare(id)) {
+        Node::Literal(Literal::Int(number)) => Some(number),
+        Node::Binary(BinaryOp::Multiply, left, right) => match *tree.node(tree.bare(right)) {
+            Node::Literal(Literal::Int(number)) => product(tree, left)?.checked_mul(number),
+            _ => None,
+        },
+        _ => None,
+    }
+}
 
 impl Reading {
     /// Reports commands without what belongs to them.
@@ -331,9 +343,9 @@ impl Reading {
                 open.extend([left, right]);
                 continue;
             }
-            let most = match (op, tree.node(tree.bare(right))) {
-                (BinaryOp::LessEqual | BinaryOp::Equal, Node::Literal(Literal::Int(most))) => *most,
-                (BinaryOp::Less, Node::Literal(Literal::Int(most))) => most.saturating_sub(1),
+            let most = match (op, product(tree, right)) {
+                (BinaryOp::LessEqual | BinaryOp::Equal, Some(most)) => most,
+                (BinaryOp::Less, Some(most)) => most.saturating_sub(1),
                 _ => continue,
             };
             let Some(reference) = tree.reference(tree.bare(left)).filter(|one| one.scope != RefScope::My) else {

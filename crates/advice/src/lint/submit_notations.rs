@@ -247,6 +247,11 @@ pub(super) fn other_function(name: &str) -> Option<&'static str> {
         ("RANDOM_INT", "RANDOM_INTEGER"),
         ("SUBSTRING", "SUBSTR"),
     ];
+    // `$env(HOME)`: the names are in upper case (`config.cpp`).
+    let upper = FUNCTIONS.into_iter().find(|known| known.eq_ignore_ascii_case(name) && *known != name);
+    if upper.is_some() {
+        return upper;
+    }
     if let Some(letters) = name.strip_prefix('F').filter(|letters| letters.len() <= 5) {
         let of_path = !letters.is_empty() && letters.bytes().all(|letter| letter.is_ascii_lowercase());
         return (of_path && letters.contains(|letter: char| !"abdfnpquwx".contains(letter))).then_some("Fpnx");

@@ -47,7 +47,16 @@ const COUNTS: [&str; 10] = [
 
 /// `output = a.out # the result`: there are no comments after a value.
 fn comment(name: &str, value: &str) -> Option<(String, String)> {
-    const OTHERS: [&str; 5] = ["arguments", "args", "description", "environment", "env"];
+    const OTHERS: [&str; 8] = [
+        "arguments",
+        "args",
+        "batch_name",
+        "description",
+        "env",
+        "environment",
+        "submit_event_notes",
+        "submit_event_user_notes",
+    ];
     let at = value.match_indices('#').map(|(at, _)| at).find(|at| value[..*at].ends_with([' ', '\t']))?;
     let is_text = OTHERS.contains(&name) || name.starts_with("my.") || name.ends_with("_reason");
     let is_command = is_listed(name) && !is_text && !value.contains('"');
@@ -220,6 +229,9 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
         "use_oauth_services" if truth_of(value.to_ascii_lowercase().as_bytes()).is_some() => {
             let message = format!("`{value}` is the name of a service here");
             Some((message, "write the names of the services, as in `use_oauth_services = box`".to_owned()))
+        }
+        "notify_user" if value.ends_with('@') || value.starts_with('@') => {
+            Some((format!("`{value}` is not an email address"), "write `name@example.org`".to_owned()))
         }
         "notify_user" if value.contains(char::is_whitespace) && !value.contains([',', '@']) => {
             let message = format!("`notify_user` is `{value}`, which is not an email address");

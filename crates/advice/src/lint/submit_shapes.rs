@@ -218,6 +218,10 @@ fn odd_name(name: &str, value: &str) -> Option<(String, String)> {
             let message = format!("`{value}` is an image of a registry, and a `.sif` is a file");
             Some((message, format!("write `{}`", value.replacen("docker://", "", 1))))
         }
+        "docker_image" if value.ends_with(".sif") => {
+            let message = format!("`{value}` is a file, and a `docker_image` is an image of a registry");
+            Some((message, format!("write `container_image = {value}`, and `universe = container`")))
+        }
         "container_image" if value.contains("://hub.docker.com/") => {
             let image = value.rsplit("/r/").next().unwrap_or(value).trim_start_matches("library/");
             let message = format!("`{value}` is a page, and not an image");

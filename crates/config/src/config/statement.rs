@@ -200,7 +200,8 @@ fn include(text: &[u8], rest: Range<usize>) -> Result<Statement, Diagnostic> {
         found.if_exists = true;
         option = word();
     }
-    if is(&option, "command") {
+    // `output` is another word for it (`config.cpp`).
+    if is(&option, "command") || is(&option, "output") {
         found.command = true;
         option = word();
         if is(&option, "into") {
@@ -284,6 +285,7 @@ mod tests {
         };
         assert_eq!(include("include : a b"), (false, false, None, "a b".into()));
         assert_eq!(include("@INCLUDE ifexists:a"), (true, false, None, "a".into()));
+        assert_eq!(include("include output : a b"), (false, true, None, "a b".into()));
         assert_eq!(include("include : x y |"), (false, true, None, "x y".into()));
         assert_eq!(include("include ifexist command into c : x"), (true, true, Some("c".into()), "x".into()));
         assert_eq!(refused("include into c command : x"), "`into c command` is not an option of `include`");

@@ -76,7 +76,9 @@ pub(super) fn truth_for_text(name: &[u8], expr: &Expr, text: &[u8]) -> Option<Di
     let shown = String::from_utf8_lossy(bare(name));
     let values = Analysis::new(expr.tree(), &unknown).values(expr.root());
     let is_number = values.ints.is_some() || values.reals.is_some();
-    let is_truth = !values.has_text() && (is_number || values.has(kind::TRUE | kind::FALSE));
+    // A number alone, such as 0, often stands for none.
+    let is_computed = is_number && !matches!(expr.node(), Node::Literal(_));
+    let is_truth = !values.has_text() && (is_computed || !is_number && values.has(kind::TRUE | kind::FALSE));
     let span = Span::new(0, text.trim_ascii_end().len());
     let message = || format!("`{shown}` is a string, and this is never one");
     is_truth.then(|| Diagnostic::warning(message(), span).code("type-clash"))

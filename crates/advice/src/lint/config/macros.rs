@@ -9,6 +9,7 @@ use crate::lint::knobs::{bare, is_expression};
 use crate::lint::near_names::NearNames;
 use crate::lint::submit_macros::has_computed_name;
 use crate::lint::submit_notations::{misspelled_call, odd_function};
+use crate::lint::submit_values::grid_fault;
 use crate::submit::queue::number;
 use classmate::Diagnostic;
 use classmate::internal::builtin::near;
@@ -73,7 +74,8 @@ fn defined_like(upper: &str, own: &NearNames<'_>) -> Option<String> {
         letters
     };
     // Sites have many names of their own that begin so: only swapped letters and underscores are certain.
-    let is_slip = |known: &&str| !upper.starts_with("LOCAL") || letters(known) == letters(upper);
+    let lacks_one = |known: &str| known == "LOCAL_DIR" && upper.len() < known.len();
+    let is_slip = |known: &&str| !upper.starts_with("LOCAL") || letters(known) == letters(upper) || lacks_one(known);
     near::closest_within(1, upper.as_bytes(), built_in.chain(own)).filter(is_slip).map(str::to_owned)
 }
 
@@ -409,6 +411,39 @@ impl Linter<'_> {
         let found = Diagnostic::warning_at("the route to the grid universe has no `GridResource`", Some(at));
         let found = found.help("add `GridResource = \"batch slurm\"` or another resource: jobs fail without it");
         self.report(found.code("odd-line"), Some(shown_name(definition.name)));
+    }
+
+    /// The values of a route that the job router cannot use: a grid resource of no kind, and more idle jobs than jobs.
+    pub(super) fn route_values(&mut self, definition: &Definition<'_>) {
+        let is_route = bare(definition.name).to_ascii_uppercase().starts_with(b"JOB_ROUTER_ROUTE_");
+        let Some(place) = definition.place.cloned().filter(|_| is_route && definition.template.is_none()) else {
+            return;
+        };
+        let text = shown_name(definition.raw);
+        let lines = text.lines().enumerate().filter(|_| text.contains('\n'));
+        let (mut jobs, mut idle, mut found) = (None, None, Vec::new());
+        for (number, line) in lines {
+            let Some((name, value)) = line.split_once('=') else { continue };
+            let (name, value) = (name.trim(), value.trim());
+            let at = || Location { line: place.line + number as u32 + 1, column: 1, ..place.clone() };
+            if name.eq_ignore_ascii_case("GridResource") {
+                let fault = grid_fault(value.trim_matches('"')).filter(|_| !value.contains('$') && !value.is_empty());
+                found.extend(fault.map(|(message, help)| Diagnostic::warning_at(message, Some(at())).help(help)));
+            } else if name.eq_ignore_ascii_case("MaxJobs") {
+                jobs = value.parse::<u64>().ok();
+            } else if name.eq_ignore_ascii_case("MaxIdleJobs") {
+                idle = value.parse::<u64>().ok().map(|idle| (idle, at()));
+            }
+        }
+        if let (Some(jobs), Some((idle, at))) = (jobs, idle)
+            && idle > jobs
+        {
+            let message = format!("`MaxIdleJobs` {idle} is more than `MaxJobs` {jobs}: it is never reached");
+            found.push(Diagnostic::warning_at(message, Some(at)).help("write less, or remove it"));
+        }
+        for one in found {
+            self.report(one.code("odd-line"), Some(shown_name(definition.name)));
+        }
     }
 
     /// `$(Owner)` in a transform: a macro that nothing defines, with the name of an attribute of jobs.

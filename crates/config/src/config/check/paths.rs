@@ -108,7 +108,7 @@ pub(super) fn odd_path(upper: &str, value: &str) -> Option<Problem> {
     if let Some(found) = other_kind(upper, value) {
         return problem(found.0, found.1);
     }
-    let is_whole = FOLDERS.contains(&upper) || WHOLE.contains(&upper);
+    let is_whole = FOLDERS.contains(&upper) || WHOLE.contains(&upper) || upper.starts_with("DOCKER_VOLUME_DIR_");
     let of_log = ["_DIR", "_DIRECTORY", "_LOG", "_CREDENTIAL_DIRECTORY_KRB", "_CREDENTIAL_DIRECTORY_OAUTH"];
     let is_part = value.contains('/') && of_log.iter().any(|end| upper.ends_with(end));
     let is_relative = (is_whole || is_part) && value.starts_with(|sign: char| sign.is_alphabetic());

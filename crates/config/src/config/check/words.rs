@@ -584,7 +584,12 @@ fn network(upper: &str, value: &str) -> Option<Problem> {
         let (Some(mask), Some(address)) = (parts.next(), parts.next()) else { return false };
         let octets: Vec<&str> = address.split('.').collect();
         let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        let is_address = octets.len() == 4 && octets.iter().all(|octet| digits(octet));
+        let all_digits = octets.iter().all(|octet| digits(octet));
+        // `192.168.1/24`
+        if (2..=3).contains(&octets.len()) && all_digits && digits(mask) && item.matches('/').count() == 1 {
+            return true;
+        }
+        let is_address = octets.len() == 4 && all_digits;
         let small = |text: &str, most: u32| text.parse::<u32>().is_ok_and(|number| number <= most);
         // A mask of numbers has four of them, and a pattern has no mask.
         let is_part = mask.contains('.') && mask.split('.').all(digits) && mask.split('.').count() != 4;
