@@ -87,7 +87,7 @@ fn places_are_those_of_the_file_through_macros_and_continued_lines() {
     assert_eq!(spans("START = a >\nSTART += 1 2"), ["syntax 2:10-2:13"]);
     let config = Config::parse("c", b"B = a > 1\nSTART = x && \\\n $(B) && $(B)").unwrap();
     let alarm = &lint(&config)[0];
-    assert_eq!(alarm.help.as_deref(), Some("remove one of them; after expansion: `a > 1`"));
+    assert_eq!(alarm.help.as_deref(), Some("remove one of them; after expansion: `a > 1`; `B` is defined on line 1"));
     assert_eq!(alarm.text(), b"START = x && \\\n $(B) && $(B)");
 }
 
