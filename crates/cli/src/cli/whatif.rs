@@ -203,7 +203,8 @@ pub(super) fn set(snapshot: &mut Snapshot, lines: &[&String], notes: &mut Notes)
     for alarm in &slips {
         let help = alarm.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
         let message = format!("--set: {}{help}", alarm.message);
-        if is_idle(alarm) { notes.no_effect(message) } else { notes.warn(message) }
+        // Quotas that are missing or too large have an effect.
+        if alarm.code == "group-quota" { notes.warn(message) } else { notes.no_effect(message) }
     }
     if slips.is_empty() {
         let referenced = referenced(config);
@@ -227,12 +228,6 @@ pub(super) fn set(snapshot: &mut Snapshot, lines: &[&String], notes: &mut Notes)
         }
     }
     Ok(())
-}
-
-/// True if a finding means that a change has no effect: quotas that are missing or too large have one.
-fn is_idle(alarm: &Diagnostic) -> bool {
-    let says = |part| alarm.message.contains(part);
-    alarm.code != "group-quota" || says("is used") || says("is ignored") || says("has no effect")
 }
 
 /// True if a line has a reference in the name of another one.

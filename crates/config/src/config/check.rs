@@ -83,7 +83,7 @@ pub fn check(config: &Config) -> Vec<Diagnostic> {
 /// [`Config::with_untaken`] made: those that one statement has alone.
 pub fn check_untaken(config: &Config, number: usize) -> Vec<Diagnostic> {
     // Other statements make these.
-    const OF_SEVERAL: [&str; 2] = ["group-quota", "undeclared-group"];
+    const OF_SEVERAL: [&str; 3] = ["group-quota", "undeclared-group", "unused-group-setting"];
     // Another version has other variables, and other values of them.
     const OF_VERSION: [&str; 4] = ["bad-value", "obsolete-knob", "unknown-knob", "unread-prefix"];
     let mut checker = Checker::of(config);

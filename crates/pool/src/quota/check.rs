@@ -27,6 +27,11 @@ fn warning(message: impl Into<String>, place: Option<&Location>) -> Diagnostic {
     Diagnostic::warning_at(message, place.cloned()).code("group-quota")
 }
 
+/// As [`warning`], of what no cycle uses.
+fn unused(message: impl Into<String>, place: Option<&Location>) -> Diagnostic {
+    warning(message, place).code("unused-group-setting")
+}
+
 fn shown(group: &GroupSetting) -> String {
     String::from_utf8_lossy(&group.name).into_owned()
 }
@@ -39,22 +44,22 @@ pub(super) fn without_parent(group: &GroupSetting) -> Diagnostic {
     let name = shown(group);
     let parent = name.rsplit_once('.').map_or("", |(parent, _)| parent);
     let message = format!("group `{name}` is ignored: its parent `{parent}` is not in GROUP_NAMES");
-    warning(message, group.place.as_ref())
+    unused(message, group.place.as_ref())
 }
 
 pub(super) fn duplicate(group: &GroupSetting, first: &GroupSetting) -> Diagnostic {
     let message = format!("group `{}` is declared again as `{}`: the first one is used", shown(first), shown(group));
-    warning(message, group.place.as_ref())
+    unused(message, group.place.as_ref())
 }
 
 pub(super) fn no_flat_group(group: &GroupSetting) -> Diagnostic {
     let message = format!("group `{}` is ignored: flat groups do not have subgroups", shown(group));
-    warning(message, group.place.as_ref())
+    unused(message, group.place.as_ref())
 }
 
 pub(super) fn no_flat_quota(group: &GroupSetting) -> Diagnostic {
     let message = format!("`GROUP_QUOTA_DYNAMIC_{}` has no effect: flat groups have static quotas", shown(group));
-    warning(message, group.place.as_ref())
+    unused(message, group.place.as_ref())
 }
 
 /// Quotas that are missing, contradict each other, or are more than there is.
@@ -71,7 +76,7 @@ pub(super) fn quotas(tree: &GroupTree, settings: &QuotaSettings) -> Vec<Diagnost
                     "group `{name}` has GROUP_QUOTA `{}` and GROUP_QUOTA_DYNAMIC `{}`: GROUP_QUOTA is used",
                     fixed.value, dynamic.value
                 );
-                found.push(warning(message, dynamic.place.as_ref()));
+                found.push(unused(message, dynamic.place.as_ref()));
             }
             _ => {}
         }
@@ -143,7 +148,7 @@ pub(super) fn strays(config: &Config, groups: &[GroupSetting], faults: &mut Vec<
                 "MAX_ALLOCATION_ROUNDS" | "ROUND_ROBIN_RATE" => format!("GROUP_QUOTA_{rest}"),
                 _ => continue,
             };
-            found.push(warning(format!("`{shown}` has no effect: its name is `{now}`"), Some(place)));
+            found.push(unused(format!("`{shown}` has no effect: its name is `{now}`"), Some(place)));
             continue;
         }
         if ["GROUP_QUOTA_MAX_ALLOCATION_ROUNDS", "GROUP_QUOTA_ROUND_ROBIN_RATE"].contains(&upper.as_str()) {
@@ -161,7 +166,7 @@ pub(super) fn strays(config: &Config, groups: &[GroupSetting], faults: &mut Vec<
             }
             let subject = &shown[shown.len() - subject.len()..];
             let message = format!("`{shown}` has no effect: `{subject}` is not in GROUP_NAMES");
-            found.push(warning(message, Some(place)));
+            found.push(unused(message, Some(place)));
         } else if upper.starts_with("GROUP_PRIO_FACTOR_") {
             let factor = or(config.real(&shown, 1.0, f64::MIN, f64::MAX), 1.0, faults);
             if factor < 1.0 && factor != 0.0 {

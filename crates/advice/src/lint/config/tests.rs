@@ -421,7 +421,7 @@ fn knobs_that_contradict_each_other_are_told() {
         ["conflicting-knobs 2:1"]
     );
     let quotas = "GROUP_NAMES = a\nGROUP_QUOTA_a = 5\nGROUP_QUOTA_DYNAMIC_a = 0.5";
-    assert_eq!(found(quotas), ["group-quota 3:1"]);
+    assert_eq!(found(quotas), ["unused-group-setting 3:1"]);
 }
 
 #[test]
