@@ -461,8 +461,17 @@ fn is_true(text: &str) -> bool {
 /// An amount with a unit such as `8 GB`, in units of so many bytes, rounded up; none if it is an expression. Without a unit it
 /// is in these units already.
 fn amount(text: &str, unit: u64) -> Option<i64> {
-    let whole = (bytes(text, unit)? / unit as f64).ceil();
-    (whole < i64::MAX as f64).then_some(whole as i64)
+    let Some(positive) = text.strip_prefix('-') else {
+        let whole = (bytes(text.strip_prefix('+').unwrap_or(text), unit)? / unit as f64).ceil();
+        return (whole < i64::MAX as f64).then_some(whole as i64);
+    };
+    // The sign is that of the digits before the point, and what is less than a unit is cut.
+    let digits = positive.find(|c: char| !c.is_ascii_digit()).unwrap_or(positive.len());
+    let end = positive.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(positive.len());
+    let before = bytes(&format!("0{}{}", &positive[..digits], &positive[end..]), unit)?;
+    let all = bytes(positive, unit)? - 2.0 * before;
+    let whole = ((all + unit as f64 - 1.0) / unit as f64).trunc();
+    (whole > i64::MIN as f64).then_some(whole as i64)
 }
 
 /// The bytes of an amount with a unit such as `8 GB`; without a unit, `unit` is meant. None for an expression.
