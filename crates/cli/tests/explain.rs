@@ -22,6 +22,8 @@ use classmate_pool::internal::generate::{GeneratedPool, NOW};
 use classmate_pool::internal::negotiate::{PreparedPool, Purpose, Snapshot, negotiate};
 use proptest::prelude::*;
 
+mod facts;
+
 fn ad(text: &str) -> ClassAd {
     ClassAd::parse(text.as_bytes()).unwrap()
 }
@@ -1470,7 +1472,8 @@ fn a_quota_of_more_than_the_pool_or_of_another_group_gives_the_job_a_slot() {
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/groups");
     let read = || Snapshot::read_dir(directory).unwrap().snapshot;
     for (id, starts) in [
-        ("2.18", ["GROUP_QUOTA_physics = "].as_slice()),
+        // A larger quota alone would cost more jobs their slots than one that is taken from the group beside it.
+        ("2.18", ["GROUP_QUOTA_physics.lep = 19\nGROUP_QUOTA_physics.hep = 1"].as_slice()),
         ("4.0", &["GROUP_QUOTA_physics = ", "GROUP_QUOTA_chemistry = "]),
         // Quotas of more than the pool are scaled down, and 29 slots for the group would need one of 290.
         ("2.24", &["GROUP_QUOTA_physics = 29\nGROUP_QUOTA_chemistry = 1"]),

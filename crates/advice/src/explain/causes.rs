@@ -12,9 +12,10 @@ use crate::explain::PoolFacts;
 use crate::explain::clauses::{AdCondition, AdConditions, truth};
 use crate::explain::correction::{pattern, quoted};
 use crate::explain::decide::{DecidingCondition, PlacedCondition, deciding};
+use crate::explain::full_slots::FullSlots;
 use crate::explain::job_view::JobView;
 use crate::explain::names::{MissingAttribute, references};
-use crate::explain::repair::edit::{comparison, presence};
+use crate::explain::same_fact::{classes_of, is_part_of, key, representative};
 use crate::explain::slot_classes::SlotClass;
 use crate::explain::values::{Opposites, beside, summary, verb};
 use crate::submit::added::{Origin, method};
@@ -24,8 +25,6 @@ use classmate::internal::eval::matching::symmetric;
 use classmate::internal::eval::walk::{AdSide, Via};
 use classmate::internal::plural::counted;
 use classmate::internal::program::view::RowValues;
-use classmate::internal::syntax::expr::{NodeId, Tree};
-use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::view::{RefScope, Reference};
 use classmate::internal::value::logic::Truth;
 use classmate::{ClassAd, Name, Scope, Value};
@@ -155,7 +154,8 @@ pub(super) fn of_match(view: &JobView<'_>) -> (Vec<Cause>, usize) {
     if view.classes.all.iter().any(SlotClass::matches) {
         return (Vec::new(), 0);
     }
-    let (mut found, others) = of_obstacles(view);
+    let full = FullSlots::of(view);
+    let (mut found, others) = of_obstacles(view, full.as_ref());
     // What matches, but is left out, comes before what does not match.
     found.splice(0..0, left_out.filter(|_| view.pool.left_out.iter().any(|slot| is_feasible(view, slot))));
     (found, others)
@@ -192,15 +192,17 @@ fn left_out(view: &JobView<'_>) -> Option<Cause> {
 }
 
 /// A condition that is not true for some classes of slots.
-struct Failing<'v> {
+#[derive(Clone)]
+pub(super) struct Failing<'v> {
     /// The condition, and the policy it is in; none for slots without Requirements.
-    condition: Option<(&'v AdConditions, usize)>,
-    of_job: bool,
-    classes: Vec<usize>,
+    pub(super) condition: Option<(&'v AdConditions, usize)>,
+    pub(super) of_job: bool,
+    /// The classes, in their order.
+    pub(super) classes: Vec<usize>,
 }
 
 /// Failing conditions that keep slots away: of the job, of slots, or of both, if they compare the same.
-type Obstacle<'v> = IndexMap<(bool, &'v str), Failing<'v>>;
+pub(super) type Obstacle<'v> = IndexMap<(bool, &'v str), Failing<'v>>;
 
 /// The conditions that keep slots away.
 struct Obstacles<'v> {
@@ -264,45 +266,9 @@ impl<'v> Obstacles<'v> {
     }
 }
 
-/// A key that a condition of the job and one of slots share if they compare the same attributes the same way.
-fn key(condition: &AdCondition, ad: &ClassAd, of_job: bool) -> String {
-    let tree = condition.expr.tree();
-    let side = |id: NodeId| match references(tree, id).first() {
-        Some(Reference { scope, name }) => {
-            let own = *scope == RefScope::My || *scope == RefScope::Either && ad.contains(*name);
-            format!("{} {}", own == of_job, name.display().to_ascii_lowercase())
-        }
-        None => condition.expr.part(id).to_string(),
-    };
-    let root = guarded(tree, condition.expr.root()).unwrap_or(condition.expr.root());
-    match comparison(tree, root) {
-        Some((op, left, right)) if !references(tree, root).is_empty() => {
-            let (left, right) = (side(left), side(right));
-            match op {
-                BinaryOp::Greater => format!("{right} < {left}"),
-                BinaryOp::GreaterEqual => format!("{right} <= {left}"),
-                BinaryOp::Less | BinaryOp::LessEqual => format!("{left} {} {right}", op.as_str()),
-                _ => format!("{} {} {}", (&left).min(&right), op.as_str(), (&left).max(&right)),
-            }
-        }
-        _ => format!("{of_job} {:#}", condition.expr),
-    }
-}
-
-/// The comparison in an alternative to attributes of its own that are undefined: `x >= y` of `x is undefined || x >= y`.
-fn guarded(tree: &Tree, root: NodeId) -> Option<NodeId> {
-    let operands = tree.flattened(BinaryOp::Or, root);
-    let absent = |id: NodeId| presence(tree, id).filter(|(_, there)| !there).map(|(of, _)| of);
-    let mut compared = operands.iter().filter(|id| absent(**id).is_none());
-    let (Some(&one), None, true) = (compared.next(), compared.next(), operands.len() > 1) else { return None };
-    comparison(tree, one)?;
-    let named = references(tree, one);
-    let is_own = |of: NodeId| references(tree, of).iter().all(|found| named.contains(found));
-    operands.iter().filter_map(|id| absent(*id)).all(is_own).then_some(one)
-}
-
-/// The causes of the obstacles that keep slots away, and the number of slots that meet none of these.
-fn of_obstacles(view: &JobView<'_>) -> (Vec<Cause>, usize) {
+/// The causes of the obstacles that keep slots away, but for those that keep away only slots that are in use, and the number of
+/// slots that meet none of these.
+fn of_obstacles(view: &JobView<'_>, full: Option<&FullSlots>) -> (Vec<Cause>, usize) {
     let texts = |conditions: &AdConditions, ad: &ClassAd, of_job: bool| -> KeyedTexts {
         let text = |condition: &AdCondition| (format!("{:#}", condition.expr), key(condition, ad, of_job));
         conditions.all.iter().map(text).collect()
@@ -322,9 +288,7 @@ fn of_obstacles(view: &JobView<'_>) -> (Vec<Cause>, usize) {
     let unselected = || (0..weights.len()).filter(counts);
     let selects = is_selection.iter().zip(&weights).any(|(is_selection, weight)| *is_selection && *weight > 0);
     let most = unselected().map(|at| weights[at]).max().unwrap_or(0);
-    let concerned = |obstacle: &Obstacle<'_>| {
-        obstacle.values().map(|failing| view.classes.size(&failing.classes)).max().unwrap_or(0)
-    };
+    let concerned = |obstacle: &Obstacle<'_>| view.classes.size(&classes_of(obstacle));
     let widest = unselected().max_by_key(|at| concerned(&obstacles.all[*at]));
     let most_concerned = widest.map_or(0, |at| concerned(&obstacles.all[at]));
     let rank = |(obstacle, weight): (&Obstacle<'_>, &usize)| {
@@ -342,28 +306,42 @@ fn of_obstacles(view: &JobView<'_>) -> (Vec<Cause>, usize) {
     order.sort_by_key(|at| ranks[*at]);
     // Of conditions that keep as many slots away, what is probably a mistake comes first.
     let equal = order.iter().take_while(|at| ranks[**at] == ranks[order[0]]).count();
-    let mut found: Vec<(usize, bool, Cause)> = Vec::new();
+    let told: Vec<usize> =
+        order.iter().copied().filter(|at| full.is_some_and(|full| full.explains(view, &obstacles.all[*at]))).collect();
+    order.retain(|at| !told.contains(at));
+    let mut found: Vec<(usize, bool, Failing<'_>, Cause)> = Vec::new();
     for at in order.into_iter().take(equal.max(MAX_CAUSES)) {
-        let all = obstacles.all[at].values().rev();
-        let Some(most) = all.max_by_key(|failing| view.classes.size(&failing.classes)) else { continue };
+        let Some(most) = representative(view, &obstacles.all[at]) else { continue };
         let (plain, cause) =
-            if most.of_job { of_job_condition(view, most) } else { (true, of_slots_condition(view, most)) };
-        found.push((at, plain, cause));
+            if most.of_job { of_job_condition(view, &most) } else { (true, of_slots_condition(view, &most)) };
+        found.push((at, plain, most, cause));
     }
-    found.sort_by_key(|(at, plain, _)| (ranks[*at], *plain));
-    let mut told: Vec<usize> = Vec::new();
-    found.retain(|(at, ..)| {
-        let is_new = !told.iter().any(|known| is_one_fact(view, &obstacles.all[*known], &obstacles.all[*at]));
-        told.extend(is_new.then_some(*at));
-        is_new
-    });
+    found.sort_by_key(|(at, plain, ..)| (ranks[*at], *plain));
+    // Of two that state one fact, the one that concerns more slots.
+    let mut repeated = vec![false; found.len()];
+    for (place, (.., one, _)) in found.iter().enumerate() {
+        let size = |failing: &Failing<'_>| view.classes.size(&failing.classes);
+        let covers = |(at, (.., other, _)): (usize, &(usize, bool, Failing<'_>, Cause))| {
+            at != place && (at < place || size(other) > size(one)) && is_part_of(view, one, other)
+        };
+        repeated[place] = found.iter().enumerate().any(covers);
+    }
+    let mut repeated = repeated.into_iter();
+    found.retain(|_| repeated.next() == Some(false));
     found.truncate(MAX_CAUSES);
-    let is_apart = !is_accepted && found.iter().all(|(.., cause)| cause.reason != Reason::NeverTrue);
+    let is_apart = !is_accepted && full.is_none() && found.iter().all(|(.., cause)| cause.reason != Reason::NeverTrue);
     let apart = is_apart.then(|| apart(view));
     found.truncate(MAX_CAUSES - usize::from(is_apart));
-    let is_named = |set: &Vec<usize>| found.iter().any(|(at, ..)| set.contains(at));
+    let is_named = |set: &Vec<usize>| found.iter().map(|(at, ..)| at).chain(&told).any(|at| set.contains(at));
     let others = obstacles.sets.iter().filter(|(set, _)| !is_named(set)).map(|(_, slots)| slots).sum();
-    let causes = apart.into_iter().chain(found.into_iter().map(|(.., cause)| cause)).collect();
+    // Slots that are large enough are what the job waits for, unless another condition concerns more than twice as many.
+    let is_narrow = |full: &FullSlots| {
+        found.first().is_some_and(|(.., first, _)| view.classes.size(&first.classes) > 2 * full.slots.len())
+    };
+    let place = usize::from(full.is_some_and(is_narrow));
+    let mut causes: Vec<Cause> = apart.into_iter().chain(found.into_iter().map(|(.., cause)| cause)).collect();
+    causes.splice(place..place, full.map(|full| full.cause(view)));
+    causes.truncate(MAX_CAUSES);
     (causes, others)
 }
 
@@ -387,41 +365,6 @@ fn is_selection(view: &JobView<'_>, obstacle: &Obstacle<'_>) -> bool {
         && view.classes.size(classes) < view.pool.slots.len()
         && view.classes.ads_of(classes).iter().all(is_text)
         && view.pool.slots.iter().any(|slot| matches!(of_slot(slot), Ok(Value::Str(_))))
-}
-
-/// Tests if two conditions fail for the same slots because an attribute, the only one in one of them, is undefined or 0.
-fn is_one_fact(view: &JobView<'_>, one: &Obstacle<'_>, other: &Obstacle<'_>) -> bool {
-    let (Some(one), 1, Some(other), 1) = (one.values().next(), one.len(), other.values().next(), other.len()) else {
-        return false;
-    };
-    if one.of_job != other.of_job || one.classes != other.classes {
-        return false;
-    }
-    let slots = view.classes.ads_of(&one.classes);
-    let own = |at: &u32| if one.of_job { view.job } else { &view.pool.slots[*at as usize].ad };
-    // The attributes in a condition, and if each is one of the ad opposite.
-    let named = |failing: &Failing<'_>| -> BTreeMap<String, (bool, Name)> {
-        let (Some((conditions, at)), Some(first)) = (failing.condition, slots.first()) else { return BTreeMap::new() };
-        let expr = &conditions.all[at].expr;
-        let found = references(expr.tree(), expr.root()).into_iter().map(|Reference { scope, name }| {
-            let is_own = scope == RefScope::My || scope == RefScope::Either && own(first).contains(name);
-            (format!("{is_own} {}", name.display().to_ascii_lowercase()), (is_own, name))
-        });
-        found.collect()
-    };
-    let (first, second) = (named(one), named(other));
-    let shared = match (first.len(), second.len()) {
-        (1, _) => first.iter().find(|(key, _)| second.contains_key(*key)),
-        (_, 1) => second.iter().find(|(key, _)| first.contains_key(*key)),
-        _ => None,
-    };
-    let Some((_, (is_own, name))) = shared else { return false };
-    let is_nothing = |at: &u32| {
-        let ad = if *is_own == one.of_job { view.job } else { &view.pool.slots[*at as usize].ad };
-        let value = Scope::new(ad, &view.pool.settings).eval_attr(*name).unwrap_or(Value::Undefined);
-        matches!(value, Value::Undefined | Value::Int(0))
-    };
-    slots.iter().all(is_nothing)
 }
 
 /// Tests if the job accepts the slots of a class, and all conditions by which they reject it refer to the job.
@@ -463,9 +406,18 @@ fn of_job_condition(view: &JobView<'_>, Failing { condition, classes, .. }: &Fai
     let requested = |(name, words): &(&str, &'static str)| {
         (key(condition, view.job, true) == format!("true request{name} <= false {name}")).then_some(*words)
     };
-    let label = match RESOURCES.iter().find_map(requested).filter(|_| is_every && all(Truth::False)) {
+    let value = match [Truth::Undefined, Truth::Error].map(all) {
+        [true, _] => ", which is UNDEFINED for all of them",
+        [_, true] => ", which is ERROR for all of them",
+        _ => "",
+    };
+    let is_larger = || is_every && all(Truth::False) && !FullSlots::would_satisfy(view, condition, &slots);
+    let label = match RESOURCES.iter().find_map(requested).filter(|_| is_larger()) {
         Some(words) => format!("{words} than any slot has"),
-        None => format!("{subject} `{expr:#}`"),
+        None => {
+            let subject = if is_every { "no slot satisfies" } else { "slots do not satisfy" };
+            format!("{subject} `{expr:#}`{}", value.trim_end_matches(" for all of them"))
+        }
     };
     let place = PlacedCondition { conditions: &view.conditions, at, classes: classes.clone() };
     let deciders = deciding(view, true, &[place]);
@@ -475,11 +427,6 @@ fn of_job_condition(view: &JobView<'_>, Failing { condition, classes, .. }: &Fai
     if let Some(note) = note_on(view, condition, true, &slots) {
         return (false, Cause::new(reason, label, format!("{subject} `{expr:#}`: {note}")));
     }
-    let value = match [Truth::Undefined, Truth::Error].map(all) {
-        [true, _] => ", which is UNDEFINED for all of them",
-        [_, true] => ", which is ERROR for all of them",
-        _ => "",
-    };
     let wildcard = match pattern(expr) {
         Some(_) => "; `*` is not a wildcard in comparisons, use `regexp` for patterns",
         None => "",
@@ -600,7 +547,7 @@ fn of_slots_condition(view: &JobView<'_>, Failing { condition, classes, .. }: &F
     let holders: Vec<String> = places.iter().map(holder).collect();
     let is_same = |other: &String| other.eq_ignore_ascii_case(&holders[0]);
     let holder = holders.first().filter(|_| holders.iter().all(is_same)).map_or("Requirements", String::as_str);
-    let label = format!("{which} the job: `{holder}` requires `{:#}`", condition.expr);
+    let label = format!("slots reject the job: `{holder}` requires `{:#}`", condition.expr);
     let text = if deciders.first().is_some_and(|first| is_below(condition, first)) {
         let part = |one: &DecidingCondition| match one.slots.len() {
             some if some < slots => format!("{} (for {some} of them)", phrase(view, one)),
@@ -639,6 +586,27 @@ fn note_on(view: &JobView<'_>, condition: &AdCondition, of_job: bool, slots: &[u
     circle(view, condition, of_job, slots)
         .or_else(|| no_plugin(view, condition, of_job, slots))
         .or_else(|| absent_in(view, condition, of_job))
+        .or_else(|| absent_below(view, condition, of_job, slots))
+}
+
+/// The note on a condition that is undefined for the first of some slots because an attribute of the job refers to one that it does not
+/// define.
+fn absent_below(view: &JobView<'_>, condition: &AdCondition, of_job: bool, slots: &[u32]) -> Option<String> {
+    let slot = &view.pool.slots.get(*slots.first()? as usize)?.ad;
+    let (my, target) = if of_job { (view.job, slot) } else { (slot, view.job) };
+    let scope = Scope::new(my, &view.pool.settings).with_target(target);
+    if truth(scope, &condition.expr) != Truth::Undefined {
+        return None;
+    }
+    explain(scope, &condition.expr).iter().find_map(|cause| {
+        let is_missing =
+            matches!(cause.reason, eval::explain::Reason::Missing { .. } | eval::explain::Reason::MissingIn(_));
+        let via = cause.path.last().filter(|via| is_missing && (via.side == AdSide::My) == of_job)?;
+        let Reference { scope, name } = cause.part.tree().reference(cause.part.root())?;
+        let is_own = scope != RefScope::Target && !view.job.contains(name);
+        let own = view.job.get(via.name).filter(|_| is_own)?;
+        Some(format!("{} of the job is `{own:#}`, and the job does not define `{name}`", via.name))
+    })
 }
 
 /// The note on a condition that `condor_submit` adds for the URL of a file.

@@ -8,6 +8,7 @@ use serde::{Serialize, Serializer};
 use classmate::EvalOptions;
 use classmate::internal::eval::conditions::{Condition, Conditions, Connective, SplitRules};
 use classmate::internal::syntax::expr::{NodeId, Tree};
+use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::view::{RefScope, Reference};
 use classmate::internal::value::logic::Truth;
 use classmate::{ClassAd, Expr, Name, Scope, Value};
@@ -158,6 +159,10 @@ pub(super) fn deciding_leaves(conditions: &AdConditions, row: &[Truth], at: usiz
             Connective::Choice => {
                 let parts: Vec<usize> = conditions.parts(at).collect();
                 match (parts.as_slice(), parts.first().map(|first| row[*first])) {
+                    // A branch that is `false` leaves it to the condition.
+                    (&[condition, _, no], Some(Truth::False)) if is_false(&conditions.all[no].expr) => {
+                        waiting.push((condition, since));
+                    }
                     (&[condition, yes, no], Some(chosen @ (Truth::True | Truth::False))) => {
                         let is = chosen == Truth::True;
                         let mut since = since;
@@ -171,6 +176,11 @@ pub(super) fn deciding_leaves(conditions: &AdConditions, row: &[Truth], at: usiz
         }
     }
     found
+}
+
+/// Tests if an expression is the constant `false`.
+fn is_false(expr: &Expr) -> bool {
+    matches!(expr.as_literal(), Some(Literal::Bool(false)))
 }
 
 /// The truth of a value, in which a value that is not a condition is an error.

@@ -75,12 +75,15 @@ pub struct Explanation {
 impl Explanation {
     /// Marks the suggestions that can help, by the first cause.
     pub(super) fn judge_suggestions(&mut self) {
-        let first = self.causes.first().map(|cause| cause.reason);
+        /// Slots are many beside this many times as few, also if others use them now.
+        const MANY_OF: usize = 2;
+        let (first, matching) = (self.causes.first().map(|cause| cause.reason), self.matching);
         for one in &mut self.suggestions {
+            let is_of_slots = one.changes.iter().any(|change| change.of == Changed::Slot);
             one.helps = match first {
-                // A job that matches slots gets one if it matches another that is left.
+                // A job that matches slots gets one if it matches another that is left, and sooner if it matches many more.
                 Some(Reason::Taken | Reason::PreemptionRequirements | Reason::Rank | Reason::NotLookedAt) => {
-                    one.unclaimed > 0
+                    one.unclaimed > 0 || !is_of_slots && one.won >= MANY_OF * matching
                 }
                 Some(Reason::NeverTrue | Reason::NotTogether | Reason::Unsatisfied | Reason::Refused) | None => true,
                 _ => false,

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use crate::explain::PoolFacts;
 use crate::explain::ad_table::AdTable;
 use crate::explain::clauses::{AdConditions, conditions_of};
+use crate::explain::full_slots;
 use crate::explain::names::{self, MissingAttribute};
 use crate::explain::slot_classes::SlotClasses;
 use classmate::internal::ad::Attribute;
-use classmate::{ClassAd, Name};
+use classmate::{ClassAd, Expr, Name};
 
 /// A job evaluated against all slots.
 ///
@@ -42,7 +43,10 @@ impl<'m> JobView<'m> {
 
     /// The slots by column, for a job and all others with the same [`expressions`].
     pub(super) fn table(pool: &'m PoolFacts<'m>, job: &ClassAd) -> AdTable<'m> {
-        AdTable::of(pool.slots.iter().map(|slot| &slot.ad).collect(), job, &[], &pool.settings)
+        let totals = full_slots::totals();
+        let totals: Vec<&Expr> =
+            if pool.slots.iter().any(|slot| slot.partitionable) { totals.iter().collect() } else { Vec::new() };
+        AdTable::of(pool.slots.iter().map(|slot| &slot.ad).collect(), job, &totals, &pool.settings)
     }
 
     /// As [`JobView::of`], with a table that was made for a job with the same [`expressions`].

@@ -233,7 +233,9 @@ fn has_similar_words(one: &[u8], other: &[u8]) -> bool {
     one.len() != other.len()
         || one.iter().zip(&other).all(|(one, other)| {
             let longest = if one.len() > other.len() { one } else { other };
-            distance(one, other, allowance(longest)).is_some()
+            // `PORT_443` and `PORT_8443` are, too.
+            let are_numbers = [one, other].iter().all(|word| word.iter().all(u8::is_ascii_digit));
+            one == other || !are_numbers && distance(one, other, allowance(longest)).is_some()
         })
 }
 

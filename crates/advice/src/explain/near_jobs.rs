@@ -11,12 +11,15 @@ use crate::explain::PoolFacts;
 use crate::explain::ad_table::AdTable;
 use crate::explain::clauses::{AdCondition, AdConditions};
 use crate::explain::job_view::JobView;
+use crate::explain::names::references;
 use crate::explain::repair::failure::{FailureClass, failures};
 use crate::explain::repair::nearest::{is_identity, nearest};
 use crate::explain::repair::suggestion::{Change, Changed};
+use crate::explain::same_fact::key;
 use crate::explain::slot_classes::{SlotClass, SlotClasses};
 use crate::explain::values::Opposites;
 use classmate::internal::eval::matching::symmetric;
+use classmate::internal::name::Key;
 use classmate::internal::value::logic::Truth;
 use classmate::{ClassAd, Name, Text};
 use classmate_pool::JobId;
@@ -82,6 +85,10 @@ pub(super) struct FailedCondition {
     pub(super) phrase: String,
     /// Number of jobs.
     pub(super) jobs: usize,
+    /// A key that conditions of both sides share if they state the same.
+    pub(super) key: String,
+    /// The attributes that it refers to.
+    pub(super) names: Vec<Key>,
 }
 
 impl NearMissJobs<'_> {
@@ -96,11 +103,16 @@ impl NearMissJobs<'_> {
         let failed = |(condition, jobs): (Option<&AdCondition>, Vec<u32>)| {
             let Some(condition) = condition else {
                 let text = MISSING.to_owned();
-                return FailedCondition { phrase: format!("`{text}`"), text, jobs: jobs.len() };
+                let (key, names) = Default::default();
+                return FailedCondition { phrase: format!("`{text}`"), text, jobs: jobs.len(), key, names };
             };
+            let ad = if of_slot { &self.slot.ad } else { self.jobs[jobs[0] as usize].ad };
+            let key = key(condition, ad, !of_slot);
+            let tree = condition.expr.tree();
+            let names = references(tree, condition.expr.root()).iter().map(|found| found.name.key()).collect();
             let holder = condition.place.via.last().map(|name| format!(" in `{name}`")).unwrap_or_default();
             let (text, values) = (format!("{:#}", condition.expr), self.beside(condition, of_slot, &jobs));
-            FailedCondition { phrase: format!("`{text}`{holder}{values}"), text, jobs: jobs.len() }
+            FailedCondition { phrase: format!("`{text}`{holder}{values}"), text, jobs: jobs.len(), key, names }
         };
         let mut found: Vec<FailedCondition> = found.into_iter().map(failed).collect();
         found.sort_by_key(|failed| std::cmp::Reverse(failed.jobs));

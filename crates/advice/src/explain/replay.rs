@@ -150,6 +150,11 @@ impl<'j> BeforeCycle<'j> {
         let factory = of_factory(AdReader::of(&subject.ad, &pool.settings), subject.activity);
         let id = if factory.is_some() { subject.id.cluster.to_string() } else { subject.id.to_string() };
         let mut explanation = view.explanation(id, submitter);
+        if pool.order.requirements().is_some() {
+            // Changes were tested by Requirements alone.
+            explanation.matching = facts.usable.len();
+            explanation.suggestions.clear();
+        }
         if let Some(cause) = factory {
             (explanation.causes, explanation.others) = (vec![cause], 0);
             explanation.judge_suggestions();

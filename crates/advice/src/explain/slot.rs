@@ -10,10 +10,14 @@ use crate::explain::ad_table::AdTable;
 use crate::explain::causes::{Cause, Reason};
 use crate::explain::clauses::{Clause, conditions_of, counted};
 use crate::explain::cycle::left_out;
-use crate::explain::cycle::obstacle::protected;
+use crate::explain::cycle::obstacle::{of_cycle, protected};
 use crate::explain::cycle::pre_cycle::PreCycleFacts;
+use crate::explain::cycle::record::OutcomeRecord;
+use crate::explain::cycle::trace::{CycleTrace, JobInCycle};
+use crate::explain::full_slots;
 use crate::explain::job_view::JobView;
 use crate::explain::near_jobs::{FailedCondition, IdleJob, NearJobs, NearMissJobs, SlotChange};
+use crate::explain::replay::division_of;
 use crate::explain::slot_classes::{SlotClass, SlotClasses};
 use crate::explain::values::{tally, verb};
 use classmate::internal::threads;
@@ -90,8 +94,12 @@ pub fn explain(prepared: &PreparedPool<'_>, outcome: &Outcome, name: &str) -> Op
     let conditions = conditions_of(&slot.ad, Name::new("Requirements"));
     let table = AdTable::of(idle.iter().map(|job| job.ad).collect(), &slot.ad, &[], settings);
     let classes = SlotClasses::of(&table, &slot.ad, &conditions);
-    let matching: Vec<&IdleJob<'_>> =
+    let mut matching: Vec<&IdleJob<'_>> =
         classes.ads(SlotClass::matches).into_iter().map(|at| &idle[at as usize]).collect();
+    if let Some(requirements) = pool.order.requirements() {
+        matching.retain(|job| requirements.unmet(job.ad, &[&slot.ad], settings) == [None]);
+    }
+    let withheld = classes.count(SlotClass::matches) - matching.len();
     let matched = outcome.matches.iter().find(|made| made.slot == name).cloned();
     let near_miss = NearMissJobs { slot, conditions: &conditions, table: &table, classes: &classes, jobs: &idle };
     let accepted_by_slot = classes.count(SlotClass::is_accepted);
@@ -117,7 +125,12 @@ pub fn explain(prepared: &PreparedPool<'_>, outcome: &Outcome, name: &str) -> Op
         slot: name,
     };
     let refused = near_miss.refused_by_slot();
-    explanation.causes = causes(&explanation, slot, (pool, prepared), (&matching, &refused, &refusing));
+    explanation.causes = causes(&explanation, slot, (pool, prepared, outcome), (&matching, &refused, &refusing));
+    if withheld > 0 && explanation.matched.is_none() {
+        let jobs = plural::counted(withheld, "idle job");
+        let text = format!("the policy does not give it to {jobs} that {}", verb(withheld, "matches", "match"));
+        explanation.causes.push(Cause::plain(Reason::Unsatisfied, text));
+    }
     Some(explanation)
 }
 
@@ -194,12 +207,49 @@ fn preempting(
     causes
 }
 
+/// The sentences about the matching jobs of each submitter: the slots that they got instead, or why the first of them got none.
+fn without_it(
+    (pool, prepared): (&PoolFacts, &PreparedPool<'_>),
+    outcome: &Outcome,
+    found: &SlotExplanation,
+    matching: &[&IdleJob<'_>],
+) -> Vec<Cause> {
+    /// Submitters whose jobs are looked at.
+    const MAX_SUBMITTERS: usize = 4;
+    let (queue, division) = (prepared.queued(), division_of(prepared));
+    let record = OutcomeRecord::new(outcome, &queue);
+    let sentence = |one: &CandidateSubmitter| {
+        let own = || matching.iter().filter(|job| job.submitter == one.submitter);
+        let made = |job: &IdleJob<'_>| record.matched(&job.submitter, (job.schedd.as_deref(), job.id));
+        let Some(job) = own().find(|job| made(job).is_none()) else {
+            let got = own().next().and_then(|job| Some((job.id, made(job)?)));
+            return Some(match got.filter(|_| one.jobs == 1) {
+                Some((id, made)) => format!("job {id} of {} matches, but got {}", one.submitter, made.slot),
+                None => format!("the {} matching jobs of {} got other slots", one.jobs, one.submitter),
+            });
+        };
+        let asker = prepared.job(job.ad, job.submitter.as_bytes());
+        let (schedd, submitter) = (job.schedd.as_deref(), job.submitter.as_str());
+        let asked = JobInCycle { id: job.id, schedd, submitter, activity: Activity::Idle, asker: &asker };
+        let facts = PreCycleFacts::of(&JobView::of(pool, &asker.ad), submitter, &asker.unsent);
+        let story = CycleTrace::of(&record, prepared.snapshot(), division.as_ref(), (pool, &facts), &asked);
+        let cause = of_cycle(&story, (pool, &facts), &asked).into_iter().next();
+        let why = cause.map_or_else(|| one.stopped.clone(), |cause| cause.text);
+        Some(match one.jobs - one.elsewhere {
+            0 | 1 => format!("job {} of {submitter} matches, but {why}", job.id),
+            some => format!("job {} and {} more of {submitter} match, but {why}", job.id, some - 1),
+        })
+    };
+    let sentences = found.candidates.iter().take(MAX_SUBMITTERS).filter_map(sentence);
+    sentences.map(|text| Cause::plain(Reason::Taken, text)).collect()
+}
+
 /// The causes for which a slot is idle, or its match; with the matching jobs, and the conditions by which either side
 /// rejects the other.
 fn causes(
     found: &SlotExplanation,
     slot: &Slot,
-    (pool, prepared): (&PoolFacts, &PreparedPool<'_>),
+    (pool, prepared, outcome): (&PoolFacts, &PreparedPool<'_>, &Outcome),
     (matching, refused, refusing): (&[&IdleJob<'_>], &[FailedCondition], &[FailedCondition]),
 ) -> Vec<Cause> {
     let mut causes = Vec::new();
@@ -225,6 +275,15 @@ fn causes(
         return causes;
     }
     causes.extend(resting(slot, pool));
+    let in_use = full_slots::in_use(slot, &pool.settings);
+    causes.extend(in_use.iter().map(|(_, text)| Cause::plain(Reason::Taken, text)));
+    // What is in use, and what both sides say of one fact, is said once.
+    let is_told = |some: &&FailedCondition| in_use.as_ref().is_some_and(|(name, _)| some.names.contains(&name.key()));
+    let refused: Vec<&FailedCondition> = refused.iter().filter(|some| !is_told(some)).collect();
+    let is_repeated = |some: &&FailedCondition| {
+        found.accepted_by_slot == 0 && refused.iter().any(|known| known.key == some.key && known.jobs >= some.jobs)
+    };
+    let refusing: Vec<&FailedCondition> = refusing.iter().filter(|some| !is_told(some) && !is_repeated(some)).collect();
     let exclusion = pool.rules.trim.exclusion(slot, &pool.settings).filter(|_| !is_left_out);
     if let Some(why) = exclusion {
         causes.push(Cause::plain(Reason::NotLookedAt, format!("the cycle does not consider it: it is {why}")));
@@ -251,25 +310,25 @@ fn causes(
         let jobs = if found.accepted_by_slot == 0 {
             format!("{all} {}", verb(some.jobs, "rejects", "reject"))
         } else {
-            format!("the {} jobs that it accepts reject", found.accepted_by_slot)
+            format!("the {} that it accepts reject", plural::counted(found.accepted_by_slot, "job"))
         };
         let text = format!("{} of {jobs} it because of {}", some.jobs, some.phrase);
         Cause::plain(Reason::NeverTrue, text)
     };
     if found.accepted_by_slot == 0 {
-        let mut every = refused.iter().filter(|refusal| refusal.jobs == found.jobs).peekable();
+        let mut every = refused.iter().copied().filter(|refusal| refusal.jobs == found.jobs).peekable();
         if every.peek().is_some() {
             causes.extend(every.take(3).map(rejects));
-        } else {
+        } else if in_use.is_none() {
             causes.push(Cause::plain(Reason::NotTogether, "no idle job satisfies all of its conditions together"));
-            causes.extend(refused.iter().take(3).map(rejects));
+            causes.extend(refused.iter().copied().take(3).map(rejects));
         }
         if found.accepting_slot == 0 {
-            causes.extend(refusing.iter().take(3).map(rejected));
+            causes.extend(refusing.iter().copied().take(3).map(rejected));
         }
     } else if found.matching == 0 {
-        causes.extend(refusing.iter().take(3).map(rejected));
-        causes.extend(refused.iter().take(2).map(rejects));
+        causes.extend(refusing.iter().copied().take(3).map(rejected));
+        causes.extend(refused.iter().copied().take(2).map(rejects));
     } else {
         let ads: Vec<&ClassAd> = matching.iter().map(|job| job.ad).collect();
         let constrained = left_out::jobs(&pool.rules, &pool.settings, &ads, "matching job");
@@ -277,13 +336,7 @@ fn causes(
         if exclusion.is_none() {
             causes.extend(preempting((pool, prepared), slot, found, matching));
         }
-        for one in found.candidates.iter().take(4) {
-            let text = format!(
-                "{} of the {} matching jobs of {} got other slots; {}",
-                one.elsewhere, one.jobs, one.submitter, one.stopped
-            );
-            causes.push(Cause::plain(Reason::Taken, text));
-        }
+        causes.extend(without_it((pool, prepared), outcome, found, matching));
     }
     causes
 }

@@ -188,8 +188,13 @@ impl SettingTrials<'_> {
         let above = std::iter::successors(Some(group.group.as_str()), |name| Some(name.rsplit_once('.')?.0));
         let of: Vec<&GroupSetting> = above.filter_map(declared).collect();
         let larger = of.iter().find_map(|one| self.quota(one, group));
-        let larger = larger.or_else(|| of.iter().find_map(|one| self.moved_quota(one, &settings, group)));
-        let mut found: Vec<TestedSetting> = larger.into_iter().collect();
+        // A quota that costs other jobs their slots is better taken from a group beside it, if that costs fewer.
+        let moved = larger
+            .as_ref()
+            .is_none_or(|larger| larger.lost > 1)
+            .then(|| of.iter().find_map(|one| self.moved_quota(one, &settings, group)));
+        let both = larger.into_iter().chain(moved.flatten());
+        let mut found: Vec<TestedSetting> = both.min_by_key(|one| (one.lost, one.won)).into_iter().collect();
         let own = of.first().filter(|one| !one.accept_surplus.unwrap_or(settings.accept_surplus));
         found.extend(own.and_then(|one| {
             let name = format!("GROUP_ACCEPT_SURPLUS_{}", String::from_utf8_lossy(&one.name));

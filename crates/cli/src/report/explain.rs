@@ -201,6 +201,7 @@ pub fn write(out: &mut impl Screen, found: &Explanation, parts: &ShownParts, col
     more.extend((parts.policies == 0 && !found.policies.is_empty()).then(|| "--policies".to_owned()));
     match (first, found.cycle.as_ref().and_then(|story| story.group.as_ref())) {
         (Some(Reason::GroupQuota), Some(group)) => more.push(format!("--group '{}'", group.group)),
+        (Some(Reason::Taken), _) if is_unmatched(found) => {}
         (Some(Reason::Share | Reason::Ceiling | Reason::Taken), _) => more.push(format!("--submitter {submitter}")),
         _ => {}
     }
@@ -614,6 +615,8 @@ fn command(attribute: &str) -> (String, Option<u64>) {
         (_, "gpusminmemory") => "gpus_minimum_memory".to_owned(),
         (_, "requiregpus") => "require_gpus".to_owned(),
         (_, "concurrencylimits") => "concurrency_limits".to_owned(),
+        (_, "acctgroup") => "accounting_group".to_owned(),
+        (_, "acctgroupuser") => "accounting_group_user".to_owned(),
         (_, "jobprio") => "priority".to_owned(),
         _ => format!("+{attribute}"),
     };
@@ -641,6 +644,9 @@ fn commands(changes: &[Change], whose: &str) -> Vec<String> {
     all
 }
 
+/// Commands of submit files whose values are written as they are.
+const TEXTS: [&str; 3] = ["accounting_group", "accounting_group_user", "concurrency_limits"];
+
 /// A change of the job as it is written in a submit file, or of the policy of slots.
 fn described(change: &Change, whose: &str) -> String {
     let Change { attribute, before, after, .. } = change;
@@ -650,6 +656,11 @@ fn described(change: &Change, whose: &str) -> String {
     let (command, unit) = command(attribute);
     match change.of {
         Changed::Job if after == "undefined" => format!("remove {command}"),
+        // These commands take a text without quotation marks.
+        Changed::Job if TEXTS.contains(&command.as_str()) => {
+            let text = after.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(after);
+            format!("{command} = {text}")
+        }
         Changed::Job => format!("{command} = {}", amount(after, unit)),
         Changed::Correction | Changed::Constant => format!("in {command}, replace `{before}` with `{after}`"),
         Changed::Condition if command == "requirements" => format!("in {command}, remove `{before}`"),

@@ -874,6 +874,7 @@ impl JobCase<'_> {
                 return same("memory", &(number(amount) * factor).to_string(), number(after));
             }
             ("RequestCpus", _) => format!("request_cpus = {after}"),
+            ("AcctGroup", _) => format!("accounting_group = {}", after.trim_matches('"')),
             _ => format!("+{attribute} = {after}"),
         };
         check(text.contains(&expected), &format!("`{expected}` is not in `{text}`"))

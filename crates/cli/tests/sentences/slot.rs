@@ -41,6 +41,13 @@ impl SlotCase<'_> {
         self.jobs.iter().filter(|job| symmetric(job.ad, &self.slot.ad, &self.played.settings)).collect()
     }
 
+    /// The matching jobs of a submitter that got no slot.
+    fn left(&self, submitter: &str) -> Vec<String> {
+        let matches = &self.played.outcome.matches;
+        let own = self.matching().into_iter().filter(|job| job.submitter == submitter);
+        own.filter(|job| !matches.iter().any(|made| made.job == job.id)).map(|job| job.id.to_string()).collect()
+    }
+
     /// Everything that is printed about the slot.
     pub(super) fn check(&self) -> Checked {
         for cause in &self.found.causes {
@@ -160,11 +167,23 @@ impl SlotCase<'_> {
             same("jobs", parts[1], all.len() as f64)?;
             return self.condition(parts[2], false, (number(parts[0]), true), &all);
         }
-        if let Some(parts) = fit("{} of the {} matching job of {} got other slot; {}", text) {
-            let own: Vec<&Waiting<'_>> = self.matching().into_iter().filter(|job| job.submitter == parts[2]).collect();
-            same("matching jobs", parts[1], own.len() as f64)?;
-            let elsewhere = own.iter().filter(|job| outcome.matches.iter().any(|made| made.job == job.id)).count();
-            return same("jobs", parts[0], elsewhere as f64);
+        if let Some(parts) = fit("the {} matching job of {} got other slot", text) {
+            let own: Vec<&Waiting<'_>> = self.matching().into_iter().filter(|job| job.submitter == parts[1]).collect();
+            same("matching jobs", parts[0], own.len() as f64)?;
+            return check(self.left(parts[1]).is_empty(), "some got none");
+        }
+        if let Some(parts) = fit("job {} of {} match, but got {}", text) {
+            let got = outcome.matches.iter().find(|made| made.job.to_string() == parts[0]).ok_or("it got none")?;
+            check(self.matching().iter().filter(|job| job.submitter == parts[1]).count() == 1, "others match")?;
+            return check(got.slot == parts[2], "another slot");
+        }
+        if let Some(parts) = fit("job {} and {} more of {} match, but {}", text) {
+            let left = self.left(parts[2]);
+            check(left.contains(&parts[0].to_owned()), "it got a slot")?;
+            return same("jobs", parts[1], left.len() as f64 - 1.0);
+        }
+        if let Some(parts) = fit("job {} of {} match, but {}", text) {
+            return check(self.left(parts[1]) == [parts[0]], "other jobs are left");
         }
         let user = self.slot.user.as_ref().map(ToString::to_string);
         if let Some(parts) = fit("{} uses it, and only its own job match", text) {

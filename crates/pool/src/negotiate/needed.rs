@@ -93,8 +93,11 @@ pub fn selection_to_explain(config: &Config, jobs: &[ClassAd], first: &[ClassAd]
         selection.add(of_slots.names.iter().copied().filter(|one| distance(name, one.as_bytes(), allowed).is_some()));
     }
     selection.add(OF_OTHER_COMMANDS.map(Name::new));
-    Some(selection)
+    Some(selection.with_prefix(TOTALS))
 }
+
+/// What a partitionable slot has in all begins with this.
+const TOTALS: &[u8] = b"TotalSlot";
 
 /// Slot attributes that `condor_submit` requires for commands that may do instead of those of a job.
 const OF_OTHER_COMMANDS: [&str; 3] = ["HasContainer", "HasDockerURL", "HasFileTransfer"];

@@ -34,7 +34,7 @@ mod tests {
     use classmate::internal::ad::ClassAd;
 
     /// Texts in the sources that look like attributes and are none of slots.
-    const OTHERS: [&str; 50] = [
+    const OTHERS: [&str; 54] = [
         // States, kinds and activities.
         "Busy",
         "Claimed",
@@ -77,6 +77,11 @@ mod tests {
         "SubmitterUserResourcesInUse",
         "SubmittorPrio",
         "WantMatchDiagnostics",
+        // What explanations look at beside what a cycle does (`selection_to_explain`).
+        "TotalSlotCpus",
+        "TotalSlotDisk",
+        "TotalSlotGPUs",
+        "TotalSlotMemory",
         // Of Slurm, for which slots are kept whole; a reason.
         "Dependency",
         "PartitionName",

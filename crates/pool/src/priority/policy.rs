@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::dirac::{DiracChoice, DiracPriority, MAX_QUEUE_JOBS, Past, SplitMix64, distinguishing_request};
+use super::dirac::{
+    DiracChoice, DiracPriority, MAX_QUEUE_JOBS, Past, SplitMix64, TaskRequirements, distinguishing_request,
+};
 use super::ranking::{OrderedBy, ServiceOrder};
 use super::slurm::ranking::ranking;
 use super::slurm::{SlurmPriority, SlurmSettings};
@@ -187,7 +189,7 @@ impl Policy {
     pub fn ranking(&self, slots: &[ClassAd], jobs: &[ClassAd], settings: &EvalOptions) -> ServiceOrder {
         match self {
             Self::Condor => ServiceOrder::Submitters,
-            Self::Dirac(_) => ServiceOrder::Lots,
+            Self::Dirac(choice) => ServiceOrder::Lots(Arc::new(TaskRequirements::new(choice.settings()))),
             Self::Slurm(slurm) => ranking(slurm, slots, jobs, settings),
         }
     }

@@ -2,10 +2,21 @@
 //!
 //! The interface of a policy for explanations of a cycle.
 
+use std::fmt::Debug;
+use std::sync::Arc;
+
 use hashbrown::HashMap;
 use serde::Serialize;
 
 use crate::queue::JobId;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::scope::EvalOptions;
+
+/// What a policy requires of a job and a slot beside the Requirements of both.
+pub trait PolicyRequirements: Debug + Send + Sync {
+    /// For each slot, the attribute of the job by which the policy does not give it to the job; none if it may.
+    fn unmet(&self, job: &ClassAd, slots: &[&ClassAd], settings: &EvalOptions) -> Vec<Option<&'static str>>;
+}
 
 /// The reason a policy does not serve a job yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -52,7 +63,7 @@ pub enum ServiceOrder {
     #[default]
     Submitters,
     /// Lots among task queues.
-    Lots,
+    Lots(Arc<dyn PolicyRequirements>),
     /// A priority of each job.
     Jobs {
         /// Ranks by job ID, each in the partition of its best rank.
@@ -67,6 +78,14 @@ impl ServiceOrder {
     pub fn rank(&self, job: JobId) -> Option<&JobRank> {
         match self {
             Self::Jobs { ranks, .. } => ranks.get(&job),
+            _ => None,
+        }
+    }
+
+    /// What the policy requires of a job and a slot beside their Requirements, if it does.
+    pub fn requirements(&self) -> Option<&dyn PolicyRequirements> {
+        match self {
+            Self::Lots(requirements) => Some(&**requirements),
             _ => None,
         }
     }

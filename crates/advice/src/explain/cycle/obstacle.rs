@@ -75,9 +75,13 @@ pub(crate) fn of_cycle(
     let taken = &story.taken;
     let partition = (pre_cycle.elsewhere > 0).then(|| partition(story, pool, asked)).flatten();
     if taken.usable == 0 {
-        return pre_cycle.deferred.clone().or(partition).into_iter().collect();
+        return pre_cycle.withheld.clone().or_else(|| pre_cycle.deferred.clone()).or(partition).into_iter().collect();
     }
     let mut found: Vec<Cause> = Vec::new();
+    if let Some(refused) = story.refused.as_ref().filter(|refused| refused.rejection == Rejection::SiteLimit) {
+        let text = format!("{}: the sites of the matching slots start no more such jobs now", refused.reason);
+        found.push(Cause::new(Reason::HeldBack, &refused.reason, text));
+    }
     if taken.not_looked_at == taken.usable {
         found.extend(not_looked_at(taken));
         return found;
@@ -99,6 +103,12 @@ pub(crate) fn of_cycle(
         _ if is_too_heavy => found.extend(of_limit(limit(story.stopped), story, pool, asked)),
         _ => {}
     }
+    // Slots are left that weigh no more than any other, or none is light enough: the limit alone keeps the job idle.
+    let is_full = story.group.as_ref().is_some_and(|group| group.capped || group.left < taken.weight);
+    let is_left = taken.unclaimed_weight.is_some_and(|weight| weight <= taken.weight || is_full);
+    if is_left && found.iter().any(is_limit) {
+        return found;
+    }
     // Slots may be gone before the rest, which are in use, rejects the job. That these are never preempted, which is the default,
     // is not news.
     let is_about_use = matches!(obstacle, CycleObstacle::PreemptionRequirements | CycleObstacle::Rank);
@@ -115,12 +125,7 @@ pub(crate) fn of_cycle(
         CycleObstacle::Taken if story.refused.is_none() => found.extend(story.limits.iter().filter_map(reached)),
         CycleObstacle::Taken => {}
     }
-    let bounded = found.iter().any(|cause| {
-        matches!(
-            cause.reason,
-            Reason::UnknownGroup | Reason::GroupQuota | Reason::Share | Reason::Ceiling | Reason::ConcurrencyLimit
-        )
-    });
+    let bounded = found.iter().any(is_limit);
     if found.is_empty() {
         // It has the turn of the group that it belongs to.
         found.extend(story.group.as_ref().and_then(|group| unknown_group(group, pool, asked)));
@@ -139,7 +144,16 @@ pub(crate) fn of_cycle(
         found.insert(at, unsent.cause(taken.usable));
     }
     found.extend(partition);
+    found.extend(pre_cycle.withheld.clone());
     found
+}
+
+/// Tests if a cause is a limit, which is about all slots.
+fn is_limit(cause: &Cause) -> bool {
+    matches!(
+        cause.reason,
+        Reason::UnknownGroup | Reason::GroupQuota | Reason::Share | Reason::Ceiling | Reason::ConcurrencyLimit
+    )
 }
 
 /// The causes of a limit of the submitter or of its group.

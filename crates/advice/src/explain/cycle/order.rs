@@ -13,7 +13,7 @@ pub use classmate_pool::internal::priority::ranking::{JobRank, ServiceOrder};
 pub(crate) fn standing(order: &ServiceOrder, priority: f64) -> String {
     match order {
         ServiceOrder::Submitters => format!("effective priority {priority:.2}"),
-        ServiceOrder::Lots => format!("priority {priority:.2}; a higher priority is drawn more often"),
+        ServiceOrder::Lots(_) => format!("priority {priority:.2}; a higher priority is drawn more often"),
         ServiceOrder::Jobs { .. } => format!("fair-share factor {:.2}; higher is better", 1.0 - priority),
     }
 }
@@ -27,7 +27,7 @@ pub(crate) fn precedence_of_policy(
 ) -> Option<String> {
     match order {
         ServiceOrder::Submitters => None,
-        ServiceOrder::Lots => Some(match visits {
+        ServiceOrder::Lots(_) => Some(match visits {
             [Some(one), Some(other)] if one.submitter != other.submitter => format!(
                 "drawn at random: priority {:.2} against {:.2}, where higher is more likely",
                 one.priority, other.priority

@@ -14,7 +14,7 @@ use crate::explain::names::references;
 use crate::explain::repair::edit::comparison;
 use crate::explain::repair::plan::reads_clock;
 use crate::explain::slot_classes::SlotClass;
-use crate::explain::values::verb;
+use crate::explain::values::{tally, verb};
 use crate::submit::CRON;
 use crate::submit::added::Origin;
 use classmate::internal::eval::matching::symmetric;
@@ -47,23 +47,52 @@ pub struct PreCycleFacts {
     pub(crate) short: Option<(usize, Cause)>,
     /// The cause of a job that no slot matches before a time of its own.
     pub(crate) deferred: Option<Cause>,
+    /// The cause of a job to which the policy does not give some of the slots that match by their Requirements.
+    pub(crate) withheld: Option<Cause>,
 }
 
 impl PreCycleFacts {
     /// The facts for a job of a submitter; `unsent` are the attributes that its requests do not have.
     pub fn of(view: &JobView<'_>, submitter: &str, unsent: &[Name]) -> Self {
-        let usable = view.classes.ads(SlotClass::matches).into_iter().map(|at| at as usize).collect::<Vec<_>>();
+        let mut usable = view.classes.ads(SlotClass::matches).into_iter().map(|at| at as usize).collect::<Vec<_>>();
+        let withheld = withheld(view, &mut usable);
         PreCycleFacts {
             preemption: preemption(view, submitter, &usable),
             keeping: keeping(view.pool, view.job, submitter, &usable),
             limits: limits(view.pool, view.job),
             unsent: UnsentAttributes::of(view, &usable, unsent),
             short: short(view, &usable),
-            deferred: usable.is_empty().then(|| deferred(view)).flatten(),
+            deferred: (usable.is_empty() && withheld.is_none()).then(|| deferred(view)).flatten(),
+            withheld,
             elsewhere: view.classes.count(|class| is_elsewhere(view, class)),
             usable,
         }
     }
+}
+
+/// Removes the slots that the policy does not give to a job, and returns the cause; none if it may have all.
+fn withheld(view: &JobView<'_>, usable: &mut Vec<usize>) -> Option<Cause> {
+    let (pool, all) = (view.pool, usable.len());
+    let ads: Vec<&ClassAd> = usable.iter().map(|at| &pool.slots[*at].ad).collect();
+    let unmet = pool.order.requirements()?.unmet(view.job, &ads, &pool.settings);
+    let by_name = tally(unmet.iter().flatten().map(|name| ((*name).to_owned(), 1)));
+    let mut unmet = unmet.iter();
+    usable.retain(|_| unmet.next().is_none_or(Option::is_none));
+    let each = |(name, slots): &(String, usize)| match view.job.get(name.as_str()) {
+        Some(value) => format!("{name} of the job is {value:#} ({slots})"),
+        None => format!("{name} ({slots})"),
+    };
+    let (first, _) = by_name.first()?;
+    let label = format!("the policy gives the job no slot because of its {first}");
+    let matches = verb(all, "slot matches", "slots match");
+    let which = match (all, usable.is_empty()) {
+        (1, _) => "it",
+        (_, true) => "any of them",
+        (_, false) => "all of them",
+    };
+    let why = by_name.iter().map(each).collect::<Vec<_>>().join(", ");
+    let text = format!("{all} {matches} by Requirements, but the policy does not give the job {which}: {why}");
+    Some(Cause::new(Reason::Unsatisfied, label, text))
 }
 
 /// Tests if some slot matches a job at a time.

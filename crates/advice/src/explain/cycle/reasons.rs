@@ -118,7 +118,9 @@ pub fn survey<'s>(
             continue;
         }
         let held = pool.order.held_back(job.id).map(|held| held_back(held).label);
-        let key = (submitter.clone(), record.autocluster(id).ok_or(job.id), held);
+        // Jobs of one autocluster may differ in what a policy requires beside Requirements.
+        let autocluster = record.autocluster(id).filter(|_| pool.order.requirements().is_none());
+        let key = (submitter.clone(), autocluster.ok_or(job.id), held);
         let known = equal.entry(key).or_insert_with(|| EqualJobs { first: job.clone(), submitter, jobs: 0 });
         known.jobs += 1;
         if job.id < known.first.id {
@@ -164,7 +166,8 @@ pub fn survey<'s>(
         let example = global.unwrap_or_else(|| one.first.id.to_string());
         let new = CommonCause { reason, label, text, jobs: 0, requests: 0, example };
         for found in [&mut found, of.entry(one.submitter.clone()).or_default()] {
-            let cause = found.entry(new.label.clone()).or_insert_with(|| new.clone());
+            // Of two policies, one may write `START` and the other `Start`.
+            let cause = found.entry(new.label.to_ascii_lowercase()).or_insert_with(|| new.clone());
             cause.jobs += one.jobs;
             cause.requests += 1;
         }

@@ -12,7 +12,7 @@ use classmate_pool::internal::negotiate::summary::SubmitterSummary;
 use classmate_pool::internal::priority::Passed;
 use classmate_pool::internal::quota::derivation::slots;
 use classmate_pool::internal::quota::summary::SurplusPolicy;
-use classmate_pool::{GroupSummary, JobId, Match, Outcome, Rejected};
+use classmate_pool::{GroupSummary, JobId, Match, Outcome, Rejected, Rejection};
 
 /// A visit to the submitter.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -161,7 +161,21 @@ impl<'o> OutcomeRecord<'o> {
 
     /// The last rejection of the submitter for a request like a job: jobs of one autocluster make equal requests.
     pub(crate) fn rejection(&self, submitter: &str, job: JobOf<'_>) -> Option<&'o Rejected> {
-        self.rejections.get(&(submitter, self.autocluster(job)?)).copied()
+        self.drawn_against(submitter, job)
+            .or_else(|| self.rejections.get(&(submitter, self.autocluster(job)?)).copied())
+    }
+
+    /// The rejection of a job under a policy that draws lots, where jobs of one autocluster may be in several queues: of the job, or of
+    /// one of its cluster.
+    fn drawn_against(&self, submitter: &str, (schedd, job): JobOf<'_>) -> Option<&'o Rejected> {
+        let is_of_lots = |one: &&Rejected| {
+            matches!(one.rejection, Rejection::SiteLimit | Rejection::NotRequested | Rejection::NotDrawn)
+        };
+        let own = |one: &&Rejected| {
+            one.submitter == submitter && one.schedd.as_deref() == schedd && one.job.cluster == job.cluster
+        };
+        let found = self.outcome.rejections.iter().filter(is_of_lots).filter(own);
+        found.filter(|one| one.job <= job).max_by_key(|one| one.job)
     }
 
     /// The result of a submitter, and its place in the order of the first turns, from 0.

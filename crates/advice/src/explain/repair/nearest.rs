@@ -118,6 +118,21 @@ fn without_repeated(mut tested: Vec<TestedChange>) -> Vec<TestedChange> {
         removed == *changes
             || !all.iter().any(|(other, won, less)| *other == removed && won == won_slots && less == lost)
     });
+    // A condition is not left out where its constant was misspelled, or where another one wins as much.
+    let misspelled: Vec<bool> = tested
+        .iter()
+        .map(|one| {
+            let corrects = |other: &TestedChange| {
+                (other.slip.is_some() || one.suggestion.won <= other.suggestion.won)
+                    && !changed_parts(other, Changed::Constant).is_empty()
+                    && other.suggestion.changes.len() == one.suggestion.changes.len()
+                    && removes_the_same(one, other)
+            };
+            tested.iter().any(corrects)
+        })
+        .collect();
+    let mut misspelled = misspelled.into_iter();
+    tested.retain(|_| misspelled.next() == Some(false));
     // A further step that wins no more.
     let mut steps: IndexMap<Vec<(Changed, String)>, usize> = IndexMap::new();
     tested.retain(|one| {
@@ -146,15 +161,63 @@ fn gives_up(change: &Change) -> bool {
     change.of == Changed::Job && change.after == "0" && Name::new(&change.attribute).folded().starts_with(b"request")
 }
 
+/// Tests if a change writes another value, of several that would do, in place of a constant that is not misspelled.
+fn is_other_value(one: &TestedChange) -> bool {
+    let mut changes = one.suggestion.changes.iter();
+    !one.is_step && one.slip.is_none() && changes.any(|change| change.of == Changed::Constant)
+}
+
+/// The constants that a change writes other values for, and the conditions that it removes.
+fn changed_parts(one: &TestedChange, of: Changed) -> Vec<&str> {
+    one.suggestion.changes.iter().filter(|change| change.of == of).map(|change| change.before.as_str()).collect()
+}
+
+/// Tests if a change removes the conditions for whose constants another one writes values, without more changes.
+fn removes_the_same(one: &TestedChange, other: &TestedChange) -> bool {
+    let removed = changed_parts(one, Changed::Condition);
+    one.suggestion.changes.len() <= other.suggestion.changes.len()
+        && changed_parts(other, Changed::Constant)
+            .iter()
+            .all(|constant| removed.iter().any(|condition| condition.contains(constant)))
+}
+
+/// For each change, true if it writes another value than the one after which most slots match, where the condition can be left out.
+fn lesser_values(tested: &[TestedChange]) -> Vec<bool> {
+    let is_lesser = |(at, one): (usize, &TestedChange)| {
+        let is_better = |(place, other): (usize, &TestedChange)| {
+            let key = |at: usize, one: &TestedChange| {
+                (one.suggestion.changes.len(), std::cmp::Reverse(one.suggestion.slots), at)
+            };
+            is_other_value(other)
+                && changed_parts(one, Changed::Constant) == changed_parts(other, Changed::Constant)
+                && key(place, other) < key(at, one)
+        };
+        is_other_value(one)
+            && tested.iter().any(|other| removes_the_same(other, one))
+            && tested.iter().enumerate().any(is_better)
+    };
+    tested.iter().enumerate().map(is_lesser).collect()
+}
+
+/// Tests if a change requests something that the job does without, other than what every job needs.
+fn asks_more(change: &Change) -> bool {
+    let name = Name::new(&change.attribute);
+    let is_of_all = matches!(name.folded(), b"requestcpus" | b"requestmemory" | b"requestdisk");
+    change.of == Changed::Job && change.before == "undefined" && name.folded().starts_with(b"request") && !is_of_all
+}
+
 /// Changes by their size; of equal ones corrections come first, then strings that were probably misspelled, then those after which
-/// most slots match, with smaller changes of the same limits before them.
+/// most slots match, with smaller changes of the same limits before them. Of other values for a constant, all but one come last.
 fn ranked(mut tested: Vec<TestedChange>) -> Vec<TestedChange> {
     let mut most: IndexMap<Vec<(Changed, String)>, usize> = IndexMap::new();
     for one in &tested {
         let most = most.entry(places(one)).or_default();
         *most = (*most).max(one.suggestion.slots);
     }
-    tested.sort_by_cached_key(|one| {
+    let mut lesser = lesser_values(&tested).into_iter();
+    let mut tested: Vec<(bool, TestedChange)> =
+        tested.drain(..).map(|one| (lesser.next().unwrap_or(false), one)).collect();
+    tested.sort_by_cached_key(|(is_lesser, one)| {
         let changes = &one.suggestion.changes;
         let of = changes.iter().map(|change| change.of).max();
         let is_of_others = changes.iter().any(|change| is_identity(Name::new(&change.attribute)) || gives_up(change));
@@ -164,9 +227,9 @@ fn ranked(mut tested: Vec<TestedChange>) -> Vec<TestedChange> {
         let order = if one.is_step { slots } else { usize::MAX - slots };
         let slip = (one.slip.is_none(), one.slip);
         let size = (one.weight, !is_correction, slip, std::cmp::Reverse(most), is_removal);
-        (is_of_others, of == Some(Changed::Slot), size, place, order)
+        (is_of_others, of == Some(Changed::Slot), *is_lesser || changes.iter().any(asks_more), size, place, order)
     });
-    tested
+    tested.into_iter().map(|(_, one)| one).collect()
 }
 
 /// Tests if a known change only edits parts of a condition that another one removes.

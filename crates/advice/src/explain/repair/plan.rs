@@ -11,7 +11,7 @@ use crate::explain::clauses::{AdCondition, others, own, truth_of};
 use crate::explain::correction;
 use crate::explain::job_view::JobView;
 use crate::explain::repair::count::CountedLimit;
-use crate::explain::repair::edit::{Bound, Edit, amount, bound, comparison, is_no_amount, presence};
+use crate::explain::repair::edit::{Bound, Edit, amount, bound, comparison, is_no_amount, is_no_request, presence};
 use crate::explain::repair::inversion::{Constraint, Inversion};
 use crate::explain::repair::membership::Membership;
 use crate::explain::repair::suggestion::Changed;
@@ -237,9 +237,12 @@ fn is_value(part: &Part<'_>, item: NodeId, is_text: &dyn Fn(&[u8]) -> bool) -> b
     column.is_none_or(|column| column.entries.iter().any(is_it))
 }
 
-/// Tests if an attribute of the job is a string: some slot has it as one, or some condition of slots compares it with a string or looks
-/// for it in a list of strings.
+/// Tests if an attribute of the job is a string: HTCondor or the projects that use it write it as one, some slot has it as one, or some
+/// condition of slots compares it with a string or looks for it in a list of strings.
 fn is_text(view: &JobView<'_>, name: Name) -> bool {
+    if let Some(kind) = attribute::find(name.folded()).and_then(|found| found.get("type")) {
+        return kind == "string";
+    }
     let is_it = |tree: &Tree, id: NodeId| tree.reference(tree.bare(id)).is_some_and(|found| found.name == name);
     let compared = |expr: &Expr| {
         let tree = expr.tree();
@@ -331,6 +334,9 @@ pub(crate) fn of_job(view: &JobView<'_>, block: TableView<'_>, condition: &AdCon
         }
         plans.push(vec![repairs]);
     }
+    if origin.is_none() {
+        plans.push(vec![RepairMap::always(slots, Edit::without(holder, &condition.expr))]);
+    }
     plans
 }
 
@@ -400,7 +406,7 @@ fn compared_to_constants(
         }
         for (name, handle) in own_handles(block, expr, turn) {
             repairs.compared(&part, &handle, present(job, name).as_ref(), |(bound, value)| {
-                Some(Edit::value_of(name, bound, value))
+                (!is_no_request(name, &value)).then(|| Edit::value_of(name, bound, value))
             });
         }
         let Some((op, left, right)) = comparison(tree, expr.root()) else { continue };
@@ -485,9 +491,31 @@ pub(crate) fn slot_branches(block: TableView<'_>, condition: &AdCondition) -> Ve
     }
 }
 
+/// The same parts with those of the attributes of the slots that a part only names: of `ShortOK || LongOK` those of both.
+fn followed(block: TableView<'_>, parts: Vec<Branch>, depth: usize) -> Vec<Branch> {
+    /// Attributes are followed so many times.
+    const MAX_FOLLOWED: usize = 4;
+    let slot = block.sides(Side::Row, block.ads[0]).0;
+    let mut found = Vec::with_capacity(parts.len());
+    for part in parts {
+        let tree = part.part.tree();
+        let named = own(tree, tree.bare(part.part.root())).and_then(|name| slot.get(name));
+        let Some(inner) = named.filter(|inner| inner.as_literal().is_none() && depth < MAX_FOLLOWED) else {
+            found.push(part);
+            continue;
+        };
+        let mut inner = branches(block, Side::Row, &inner);
+        for one in &mut inner {
+            one.taken.iter_mut().zip(&part.taken).for_each(|(inner, outer)| *inner &= outer);
+        }
+        found.extend(followed(block, inner, depth + 1));
+    }
+    found
+}
+
 /// Ways to change the job so that a condition of the slots holds, as far as that is known.
 pub(crate) fn of_slots(view: &JobView<'_>, block: TableView<'_>, condition: &AdCondition) -> Vec<RepairPlan> {
-    let parts = slot_branches(block, condition);
+    let parts = followed(block, slot_branches(block, condition), 0);
     let mut plans: Vec<RepairPlan> = Vec::new();
     for Branch { part, .. } in &parts {
         // All operands of `&&` that fail have to hold.
@@ -611,7 +639,7 @@ fn of_part(view: &JobView<'_>, block: TableView<'_>, expr: &Expr, turn: usize, r
             continue;
         }
         repairs.compared(&part, handle, present(block.other, *name).as_ref(), |(bound, value)| {
-            Some(Edit::value_of(*name, bound, value))
+            (!is_no_request(*name, &value)).then(|| Edit::value_of(*name, bound, value))
         });
         // What is not there is nothing else.
         if handle.op == BinaryOp::Isnt && handle.inversion.is_straight() && block.other.contains(*name) {

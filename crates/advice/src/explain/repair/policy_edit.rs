@@ -5,6 +5,7 @@
 use hashbrown::HashMap;
 
 use crate::explain::clauses::{AdCondition, own};
+use crate::explain::full_slots;
 use crate::explain::job_view::JobView;
 use crate::explain::repair::edit::{Bound, bound, comparison, is_no_amount, number};
 use crate::explain::repair::failure::FailureClass;
@@ -21,6 +22,7 @@ use classmate::internal::syntax::expr::{Node, NodeId};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::{ClassAd, Expr, Name, Scope};
+use classmate_pool::internal::pool::Slot;
 
 /// Classes of slots that only their own conditions keep away.
 pub(crate) struct RejectingSlots<'c> {
@@ -74,6 +76,10 @@ impl<'c> RejectingSlots<'c> {
         known: &[TestedChange],
     ) -> Option<TestedChange> {
         let failure = *self.failures.get(at)?;
+        let first = &view.pool.slots[view.classes.all[failure.classes[0]].first];
+        if conditions.iter().any(|condition| is_kept(view, condition, first)) {
+            return None;
+        }
         let mut all: Vec<ConditionEdit<'_>> =
             conditions.iter().map(|&condition| ConditionEdit::of(view, failure, condition)).collect();
         let mut found = rewritten(view, failure, &all);
@@ -103,6 +109,16 @@ impl<'c> RejectingSlots<'c> {
         found.suggestion.slots = found.suggestion.won;
         Some(found)
     }
+}
+
+/// Tests if a condition is not for the policy to change: slots are closed by it on purpose, or it is about what is left of a
+/// partitionable slot.
+fn is_kept(view: &JobView<'_>, condition: &AdCondition, slot: &Slot) -> bool {
+    let is_false = |expr: &Expr| matches!(expr.as_literal(), Some(Literal::Bool(false)));
+    let named = own(condition.expr.tree(), condition.expr.root()).and_then(|name| slot.ad.get(name));
+    let is_closed = is_false(&condition.expr) || named.is_some_and(|expr| is_false(&expr));
+    let is_of_startd = condition.place.holder.folded() == b"withinresourcelimits";
+    is_closed || is_of_startd || slot.partitionable && full_slots::is_about(&condition.expr, false, view.job)
 }
 
 /// The attribute that contains a condition, and its text.

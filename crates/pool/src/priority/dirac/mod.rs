@@ -19,6 +19,7 @@ pub mod segment;
 pub mod share;
 pub mod site;
 pub mod table;
+pub mod task;
 pub mod weight;
 
 pub use ad::distinguishing_request;
@@ -35,4 +36,5 @@ pub use resource::SiteResource;
 pub use segment::Segments;
 pub use share::{DiracGroup, group_priorities};
 pub use table::{PriorityTable, Row};
+pub use task::TaskRequirements;
 pub use weight::{entity_priorities, real_priority};

@@ -48,18 +48,29 @@ impl SiteResource {
     /// assert!(!slot.accepts(&at_ral, |_| false));
     /// ```
     pub fn accepts(&self, queue: &Requirements, shares_jobs: impl Fn(&[u8]) -> bool) -> bool {
-        self.works_for(queue, shares_jobs)
-            && queue.cpu_time as f64 <= self.cpu_time
-            && fits(&self.ces, &queue.ces)
-            && fits(&self.sites, &queue.sites)
-            && (is_open(&self.sites) || self.sites.iter().any(|site| !queue.banned_sites.contains(site)))
-            && fits(&self.platforms, &queue.platforms)
-            && fits(&self.job_types, &queue.job_types)
-            && spares(&self.banned_ces, &queue.ces)
-            && spares(&self.banned_sites, &queue.sites)
-            && spares(&self.banned_platforms, &queue.platforms)
-            && spares(&self.banned_job_types, &queue.job_types)
-            && self.tags_fit(&queue.tags)
+        self.unmet(queue, shares_jobs).is_none()
+    }
+
+    /// The attribute of a job for which the jobs of a queue with these requirements may not run here; none if they may.
+    pub fn unmet(&self, queue: &Requirements, shares_jobs: impl Fn(&[u8]) -> bool) -> Option<&'static str> {
+        let is_banned = || !is_open(&self.sites) && self.sites.iter().all(|site| queue.banned_sites.contains(site));
+        if !self.works_for(queue, shares_jobs) {
+            Some("Owner")
+        } else if queue.cpu_time as f64 > self.cpu_time || self.cpu_time.is_nan() {
+            Some("CPUTime")
+        } else if !fits(&self.ces, &queue.ces) || !spares(&self.banned_ces, &queue.ces) {
+            Some("GridCE")
+        } else if !fits(&self.sites, &queue.sites) || !spares(&self.banned_sites, &queue.sites) {
+            Some("Site")
+        } else if is_banned() {
+            Some("BannedSites")
+        } else if !fits(&self.platforms, &queue.platforms) || !spares(&self.banned_platforms, &queue.platforms) {
+            Some("Platform")
+        } else if !fits(&self.job_types, &queue.job_types) || !spares(&self.banned_job_types, &queue.job_types) {
+            Some("JobType")
+        } else {
+            (!self.tags_fit(&queue.tags)).then_some("Tags")
+        }
     }
 
     fn works_for(&self, queue: &Requirements, shares_jobs: impl Fn(&[u8]) -> bool) -> bool {

@@ -1,0 +1,243 @@
+//! Causes and suggestions that state a fact once, as a person would, and that can be made.
+
+use super::*;
+
+/// A partitionable slot with 16 cores and 64000 MB, of which its dynamic slots leave some.
+fn divided(name: &str, cpus: u32, memory: u32) -> String {
+    format!(
+        "[Name = \"{name}\"; MyType = \"Machine\"; State = \"Unclaimed\"; PartitionableSlot = true; Cpus = {cpus}; Memory = {memory}; \
+         TotalSlotCpus = 16; TotalSlotMemory = 64000; \
+         Requirements = TARGET.RequestCpus <= Cpus && TARGET.RequestMemory <= Memory]"
+    )
+}
+
+const LARGE: &str = "[ClusterId = 1; ProcId = 0; JobStatus = 1; JobUniverse = 5; User = \"a@x\"; RequestCpus = 8; \
+    RequestMemory = 16000; Requirements = TARGET.Cpus >= RequestCpus && TARGET.Memory >= RequestMemory]";
+
+#[test]
+fn slots_that_are_large_enough_but_in_use_are_the_cause() {
+    let slots = [divided("a", 1, 2000), divided("b", 0, 64000)];
+    let slots: Vec<&str> = slots.iter().map(String::as_str).collect();
+    assert_eq!(
+        causes(LARGE, &slots),
+        [
+            "2 of 2 slots are large enough for the job, but in use: 0 to 1 of 16 cores and 2000 to 64000 of 64000 MB of memory are free"
+        ]
+    );
+    // What concerns more than twice as many slots comes first.
+    let small = "[Name = \"n\"; MyType = \"Machine\"; Cpus = 16; Memory = 8000; Requirements = true]";
+    let found = causes(LARGE, &[slots[0], small, small, small]);
+    assert!(found[0].starts_with("no slot satisfies `TARGET.Memory >="), "{found:?}");
+    assert!(found[1].starts_with("1 of 4 slots is large enough for the job, but in use: 1 of 16 cores"), "{found:?}");
+    // 20 cores are more than the slots have in all.
+    let found = causes(&LARGE.replace("RequestCpus = 8", "RequestCpus = 20"), &slots);
+    assert!(found.iter().all(|cause| !cause.contains("large enough")), "{found:?}");
+    let told = proposed(&LARGE.replace("8; ", "1; "), &[&divided("c", 0, 64000)]);
+    assert_eq!(told, [""; 0], "no job runs without cores, and no policy makes some");
+    let snapshot =
+        Snapshot { slots: slots.iter().map(|slot| ad(slot)).collect(), jobs: vec![ad(LARGE)], ..Snapshot::default() };
+    let outcome = negotiate(&snapshot).unwrap();
+    let queue = prepared(&snapshot).queued();
+    let survey = reasons::survey(&snapshot, &OutcomeRecord::new(&outcome, &queue), |_| true).unwrap();
+    assert_eq!(survey.causes[0].label, "slots that are large enough are in use");
+}
+
+#[test]
+fn a_slot_without_free_cores_is_in_use() {
+    let snapshot = Snapshot { slots: vec![ad(&divided("s", 0, 2000))], jobs: vec![ad(LARGE)], ..Snapshot::default() };
+    let outcome = negotiate(&snapshot).unwrap();
+    let found = classmate_advice::internal::explain::slot::explain(prepared(&snapshot), &outcome, "s").unwrap();
+    let causes: Vec<&str> = found.causes.iter().map(|cause| cause.text.as_str()).collect();
+    assert_eq!(
+        causes,
+        [
+            "it is in use: its dynamic slots have all of its 16 cores",
+            "it rejects all idle jobs because of `TARGET.RequestMemory <= Memory` (RequestMemory of the job is 16000, Memory of the slot is 2000)",
+        ]
+    );
+}
+
+/// The disk of 3 slots is too small: one says so itself, one with another subtrahend, and of the third the job does.
+#[test]
+fn one_comparison_in_several_forms_is_one_cause_of_all_its_slots() {
+    let slot = |name: &str, disk: u32, condition: &str| {
+        format!(
+            "[Name = \"{name}\"; MyType = \"Machine\"; Version = {disk}; Disk = {disk}; Requirements = {condition}]"
+        )
+    };
+    let slots = [
+        slot("a", 10, "(TARGET.RequestDisk - (MY.Spare ?: 0)) <= MY.Disk"),
+        slot("b", 20, "TARGET.RequestDisk <= MY.Disk"),
+        slot("c", 5, "true"),
+        slot("d", 90, "TARGET.Owner == \"x\""),
+    ];
+    let slots: Vec<&str> = slots.iter().map(String::as_str).collect();
+    let job = "[RequestDisk = 50; Owner = \"a\"; Requirements = TARGET.Version > 8 || TARGET.Disk >= RequestDisk]";
+    let found = causes(job, &slots);
+    assert!(
+        found[0].starts_with("3 of 4 slots do not satisfy `TARGET.Disk >= RequestDisk` (Disk of slots is 5 to 20, "),
+        "{found:?}"
+    );
+    assert!(found[1..].iter().all(|cause| !cause.contains("Disk")), "{found:?}");
+}
+
+#[test]
+fn an_attribute_that_slots_require_in_two_forms_is_one_cause() {
+    let slot =
+        |condition: &str| format!("[Name = \"s\"; MyType = \"Machine\"; Requirements = START; START = {condition}]");
+    let slots =
+        ["!isUndefined(TARGET.Project)", "isUndefined(TARGET.Project) != true", "TARGET.Project isnt undefined"];
+    let slots = slots.map(slot);
+    let slots: Vec<&str> = slots.iter().map(String::as_str).collect();
+    let found = causes("[Requirements = true]", &slots);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].starts_with("3 of 3 slots reject the job: `START` requires"), "{found:?}");
+    assert!(found[0].ends_with(", but the job does not define `Project`"), "{found:?}");
+}
+
+/// 2 slots have no cores, and 3 others too few.
+#[test]
+fn no_cores_are_too_few_cores() {
+    let slot = |cpus: u32| {
+        format!(
+            "[Name = \"s\"; MyType = \"Machine\"; Cpus = {cpus}; Requirements = MY.Cpus > 0 && TARGET.RequestCpus <= MY.Cpus]"
+        )
+    };
+    let slots = [0, 0, 2, 2, 4].map(slot);
+    let slots: Vec<&str> = slots.iter().map(String::as_str).collect();
+    let found = causes("[RequestCpus = 8; Requirements = true]", &slots);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(
+        found[0].starts_with("5 of 5 slots reject the job: `Requirements` requires `TARGET.RequestCpus"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn what_an_attribute_of_the_job_refers_to_is_named_if_it_is_missing() {
+    let slot = "[Name = \"s\"; MyType = \"Machine\"; Memory = 100; Requirements = true]";
+    let job = "[RequestMemory = ImageSizeMB * 2; Requirements = TARGET.Memory >= RequestMemory]";
+    assert_eq!(
+        causes(job, &[slot]),
+        [
+            "no slot satisfies `TARGET.Memory >= RequestMemory`: RequestMemory of the job is `ImageSizeMB * 2`, and the job does not \
+          define `ImageSizeMB`"
+        ]
+    );
+}
+
+#[test]
+fn a_branch_that_is_false_leaves_it_to_its_condition() {
+    let slot = "[Name = \"s\"; MyType = \"Machine\"; GPUs = 0; Requirements = true]";
+    let found = causes("[Requirements = (TARGET.GPUs > 0) ? TARGET.Capability >= 9.0 : false]", &[slot]);
+    assert!(found[0].starts_with("no slot satisfies `TARGET.GPUs > 0` (GPUs of slots is 0)"), "{found:?}");
+}
+
+/// Of 6 slots, 3 are at one site, 2 at another and 1 at a third.
+#[test]
+fn a_selection_that_no_slot_meets_can_be_left_out() {
+    let slots = ["SU-ITS", "SU-ITS", "SU-ITS", "UTC", "UTC", "CHTC"]
+        .map(|site| format!("[Name = \"s\"; MyType = \"Machine\"; Site = \"{site}\"; Requirements = true]"));
+    let slots: Vec<&str> = slots.iter().map(String::as_str).collect();
+    let told = proposed("[Requirements = TARGET.Site == \"Fermilab\"]", &slots);
+    assert_eq!(
+        told[..2],
+        [
+            "in requirements, replace `TARGET.Site == \"Fermilab\"` with `TARGET.Site == \"SU-ITS\"`: 3 of 6 slots match",
+            "in requirements, remove `TARGET.Site == \"Fermilab\"`: 6 of 6 slots match",
+        ],
+        "{told:?}"
+    );
+}
+
+#[test]
+fn another_number_in_a_name_is_another_thing() {
+    let slot = "[Name = \"s\"; MyType = \"Machine\"; PORT_8443 = true; Requirements = true]";
+    let found = causes("[Requirements = TARGET.PORT_443]", &[slot]);
+    assert!(!found[0].contains("did you mean"), "{found:?}");
+}
+
+#[test]
+fn a_condition_in_an_attribute_that_slots_name_is_changed_for() {
+    let slot = "Requirements = START; START = ShortOK || LongOK; ShortOK = TARGET.Runtime < 100; LongOK = TARGET.Group is \"x\"";
+    let told = suggestions("Runtime = 200; Requirements = true", slot);
+    assert!(told.contains(&"+Runtime = 99: 1 of 1 slot matches".to_owned()), "{told:?}");
+}
+
+#[test]
+fn the_type_of_an_attribute_is_known_where_slots_do_not_say_it() {
+    let told = suggestions("Requirements = true", "Requirements = START; START = !isUndefined(TARGET.ProjectName)");
+    assert_eq!(told[0], "+ProjectName = \"any\": 1 of 1 slot matches");
+}
+
+#[test]
+fn commands_are_those_of_submit_files() {
+    let told = suggestions("Requirements = true", "Requirements = START; START = TARGET.AcctGroup == \"phys\"");
+    assert!(told.contains(&"accounting_group = phys: 1 of 1 slot matches".to_owned()), "{told:?}");
+}
+
+/// What closes slots on purpose is not opened.
+#[test]
+fn closed_slots_stay_closed() {
+    let told = suggestions("Requirements = true", "Requirements = START; START = false");
+    assert_eq!(told, [""; 0]);
+}
+
+/// The quota of 8 is in use by the other submitter, and 4 of the 6 slots that match are unclaimed: nothing but the quota keeps the
+/// job from them.
+#[test]
+fn slots_in_use_are_no_cause_beside_unclaimed_ones() {
+    let slot = |at: u32| {
+        let state = match at {
+            0 | 1 => "State = \"Claimed\"; RemoteUser = \"g.eve@x\"; AccountingGroup = \"g.eve@x\"",
+            _ => "State = \"Unclaimed\"",
+        };
+        ad(&format!("[Name = \"s{at}\"; {state}; Cpus = 4; Memory = 100; SlotWeight = 4; Requirements = true]"))
+    };
+    let job = "[ClusterId = 1; ProcId = 0; JobStatus = 1; JobUniverse = 5; User = \"ann@x\"; AccountingGroup = \"g.ann\"; \
+               AcctGroup = \"g\"; AcctGroupUser = \"ann\"; RequestCpus = 1; Requirements = true]";
+    let config = b"UID_DOMAIN = x\nGROUP_NAMES = g\nGROUP_QUOTA_g = 8\nGROUP_ACCEPT_SURPLUS = false\n\
+                   PREEMPTION_REQUIREMENTS = false";
+    let snapshot = Snapshot {
+        slots: (0..6).map(slot).collect(),
+        jobs: vec![ad(job)],
+        config: Config::parse("config", config).unwrap(),
+        ..Snapshot::default()
+    };
+    let found = explained_in_cycle(&snapshot, "1.0");
+    assert_eq!(found.causes.len(), 1, "{:?}", found.causes);
+    assert!(found.causes[0].text.starts_with("group g has reached its quota"), "{:?}", found.causes);
+    let outcome = negotiate(&snapshot).unwrap();
+    let slot = classmate_advice::internal::explain::slot::explain(prepared(&snapshot), &outcome, "s4").unwrap();
+    assert!(
+        slot.causes[0].text.starts_with("job 1.0 of g.ann@x matches, but group g has reached its quota"),
+        "{:?}",
+        slot.causes
+    );
+}
+
+/// 2 jobs differ in their requests and in the number of slots that have enough.
+#[test]
+fn jobs_with_one_condition_have_one_cause() {
+    let job = |cluster: u32, memory: u32| {
+        ad(&format!(
+            "[ClusterId = {cluster}; ProcId = 0; JobStatus = 1; JobUniverse = 5; User = \"a@x\"; RequestMemory = {memory}; \
+             RequestCpus = 1; Requirements = TARGET.Memory >= RequestMemory]"
+        ))
+    };
+    let slot = |memory: u32, start: &str| {
+        ad(&format!(
+            "[Name = \"s{memory}\"; MyType = \"Machine\"; State = \"Unclaimed\"; Memory = {memory}; Requirements = {start}]"
+        ))
+    };
+    let snapshot = Snapshot {
+        slots: vec![slot(10, "true"), slot(20, "true"), slot(30, "true"), slot(40, "false")],
+        jobs: vec![job(1, 35), job(2, 38)],
+        ..Snapshot::default()
+    };
+    let outcome = negotiate(&snapshot).unwrap();
+    let queue = prepared(&snapshot).queued();
+    let survey = reasons::survey(&snapshot, &OutcomeRecord::new(&outcome, &queue), |_| true).unwrap();
+    let labels: Vec<(&str, usize)> = survey.causes.iter().map(|one| (one.label.as_str(), one.jobs)).collect();
+    assert_eq!(labels, [("slots do not satisfy `TARGET.Memory >= RequestMemory`", 2)]);
+}
