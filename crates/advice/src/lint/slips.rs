@@ -21,7 +21,6 @@ impl<'r> Slips<'r> {
     pub(super) fn check(&self) -> Vec<Refused> {
         let all = [
             self.environment(),
-            self.quotes(),
             self.arithmetic(),
             self.left_behind(),
             self.nodes(),
@@ -91,16 +90,6 @@ impl<'r> Slips<'r> {
         let name = rest.split('=').next().unwrap_or_default();
         let message = format!("`{name}` is not set: in double quotes, blanks separate variables, and `;` does not");
         Some((at, message, format!("write `\"{}\"`", inner.replace(';', " "))))
-    }
-
-    /// `-t 'a b'`: without double quotes around all arguments, single quotes are letters.
-    fn quotes(&self) -> Option<Slip<'r>> {
-        let (value, at) = self.either(["arguments", "args"]).filter(|(value, _)| !value.contains(['"', '\\']))?;
-        let mut words = value.split_whitespace();
-        let first = words.find(|word| word.starts_with('\'') && !word[1..].contains('\''))?;
-        words.find(|word| word.ends_with('\''))?;
-        let message = format!("`{first}` is an argument of its own: single quotes are letters here");
-        Some((at, message, format!("write `\"{value}\"`")))
     }
 
     /// `$(Process)*100` in arguments, which is text.

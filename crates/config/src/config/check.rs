@@ -339,6 +339,9 @@ impl<'c> Checker<'c> {
                 if knob.is_family() && self.is_referenced(name) && !self.is_member(knob, bare) {
                     return;
                 }
+                if self.other_resource(knob, bare, definition) {
+                    return;
+                }
                 self.member(knob, bare, definition);
                 self.value(knob, name, &value, definition);
             }

@@ -41,13 +41,15 @@ const FAMILIES: [&str; 28] = [
 ];
 
 /// Beginnings that any name can follow.
-const OPEN: [&str; 7] = [
+const OPEN: [&str; 8] = [
     "DOCKER_VOLUME_DIR_",
     "JOB_ROUTER_CREATE_IDTOKEN_",
     "JOB_ROUTER_DEFAULT_",
     "JOB_ROUTER_ROUTE_",
     "JOB_ROUTER_SCHEDD",
     "JOB_ROUTER_TRANSFORM_",
+    // A Compute Entrypoint makes its own: `JOB_ROUTER_DEFAULTS_GENERATED`.
+    "JOB_ROUTER_DEFAULTS_",
     "SSH_TO_JOB_SSH",
 ];
 

@@ -4,8 +4,9 @@
 
 use std::collections::BTreeSet;
 
+use super::super::knob::{self, Knob};
 use super::super::name_list::{has_no_default, names};
-use super::super::{Definition, knob, shown, table};
+use super::super::{Definition, shown, table};
 use super::names::{self, DAEMONS, FAMILY, is_of_every_daemon};
 use super::{Checker, families, is_named, paths, types};
 use classmate::internal::builtin::near;
@@ -156,12 +157,6 @@ impl Checker<'_> {
             self.misspelled_name(name, "", Some(format!("{REQUEST}REQUEST{resource}")), definition);
             return true;
         }
-        if let Some(resource) = upper.strip_prefix("CONSUMPTION_")
-            && let Some(meant) = types::misspelled_resource(resource, &types::own_resources(self.config))
-        {
-            self.misspelled_name(name, "", Some(format!("CONSUMPTION_{}", meant.to_ascii_uppercase())), definition);
-            return true;
-        }
         let level = names::unknown_level(name).filter(|_| !is_meant && names::of_pattern(name).is_none());
         let Some(level) = level else { return false };
         let message = format!("`{}` is not read: `{level}` is not an access level", shown(name));
@@ -169,6 +164,16 @@ impl Checker<'_> {
         // A site may use other names for macros of its own.
         let Some(meant) = near::closest(level.as_bytes(), levels) else { return false };
         self.found.push(definition.name_warning(message).code("unknown-knob").did_you_mean(Some(meant)));
+        true
+    }
+
+    /// Reports the consumption of a resource whose name is misspelled, `CONSUMPTION_CPU`; returns true if it is one.
+    pub(super) fn other_resource(&mut self, knob: &Knob, name: &[u8], definition: &Definition<'_>) -> bool {
+        let resource = (knob.name == "CONSUMPTION_<asset>").then(|| knob::member(knob, name)).flatten();
+        let own = types::own_resources(self.config);
+        let meant = resource.and_then(|resource| types::misspelled_resource(&shown(resource), &own));
+        let Some(meant) = meant else { return false };
+        self.misspelled_name(name, "", Some(format!("CONSUMPTION_{}", meant.to_ascii_uppercase())), definition);
         true
     }
 
