@@ -218,7 +218,7 @@ fn odd_name(name: &str, value: &str) -> Option<(String, String)> {
             let message = format!("`{value}` is an image of a registry, and a `.sif` is a file");
             Some((message, format!("write `{}`", value.replacen("docker://", "", 1))))
         }
-        "docker_image" if value.ends_with(".sif") => {
+        "docker_image" if value.strip_suffix(".sif").is_some() => {
             let message = format!("`{value}` is a file, and a `docker_image` is an image of a registry");
             Some((message, format!("write `container_image = {value}`, and `universe = container`")))
         }

@@ -139,6 +139,9 @@ pub(super) fn meant_amount(text: &str, number: f64, unit: &str) -> Option<(Named
     meant_of(&named_amounts(text), number, unit)
 }
 
+/// Ratios of a size to one that is meant: it may be in a larger unit than is read, or in a smaller one.
+const SIZE_RATIOS: [f64; 5] = [1024.0, 1_048_576.0, 1_073_741_824.0, 1.0 / 1024.0, 1.0 / 1_048_576.0];
+
 /// [`meant_amount`] among the amounts of a text.
 pub(super) fn meant_of(amounts: &[NamedAmount], number: f64, unit: &str) -> Option<(NamedAmount, String)> {
     let (own, is_time) = match unit {
@@ -157,9 +160,7 @@ pub(super) fn meant_of(amounts: &[NamedAmount], number: f64, unit: &str) -> Opti
     }
     let is_other = |amount: &&NamedAmount| {
         let ratio = ratio(amount);
-        // A size may be in a larger unit than is read, or in a smaller one.
-        const SIZES: [f64; 5] = [1024.0, 1_048_576.0, 1_073_741_824.0, 1.0 / 1024.0, 1.0 / 1_048_576.0];
-        let factors: &[f64] = if is_time { &[60.0, 3600.0, 86_400.0] } else { &SIZES };
+        let factors: &[f64] = if is_time { &[60.0, 3600.0, 86_400.0] } else { &SIZE_RATIOS };
         factors.iter().any(|factor| if is_time { ratio == *factor } else { near(ratio, *factor) })
     };
     let meant = amounts().find(is_other)?.clone();

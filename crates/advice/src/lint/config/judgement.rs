@@ -227,28 +227,7 @@ impl Linter<'_> {
             sleep_states(text, &self.options(), &mut found);
         }
         let upper = String::from_utf8_lossy(bare(name)).to_ascii_uppercase();
-        if is_number(&upper) {
-            found.extend(expr.as_ref().and_then(|expr| text_for_number(name, expr, text)));
-            found.extend(expr.as_ref().and_then(|expr| truth_for_seconds(name, expr, text)));
-            if found.is_empty() {
-                found.extend(self.no_number(text));
-            }
-        }
-        // A condition that is a word of which nothing is known: `KILL = never`.
-        let may_exist = |word: Name| !self.is_unknown_word(word) || self.may_exist(word);
-        if role.condition && found.is_empty() {
-            let condition = |mut one: Diagnostic| {
-                one.fix = None;
-                one.help("write `true`, `false` or a comparison")
-            };
-            found.extend(published(text, &self.options(), &may_exist).into_iter().map(condition));
-        }
-        if is_text(&upper) {
-            if found.is_empty() {
-                found.extend(published(text, &self.options(), &|word| self.may_exist(word)));
-            }
-            found.extend(expr.as_ref().and_then(|expr| truth_for_text(name, expr, text)));
-        }
+        self.of_kind((name, &upper, role), text, expr.as_ref(), &mut found);
         let foreign = map.foreign(&|place| self.is_foreign(definition.raw.get(place).unwrap_or_default()));
         let is_foreign = |span: Span| {
             let range = span.range();
@@ -276,6 +255,38 @@ impl Linter<'_> {
         }
         for found in found {
             self.found(name, map, (text, offset), found);
+        }
+    }
+
+    /// Adds the findings about the kind of value that a variable (in upper case too) has: a number, a condition or a text.
+    fn of_kind(
+        &self,
+        (name, upper, role): (&[u8], &str, Role),
+        text: &[u8],
+        expr: Option<&Expr>,
+        found: &mut Vec<Diagnostic>,
+    ) {
+        if is_number(upper) {
+            found.extend(expr.and_then(|expr| text_for_number(name, expr, text)));
+            found.extend(expr.and_then(|expr| truth_for_seconds(name, expr, text)));
+            if found.is_empty() {
+                found.extend(self.no_number(text));
+            }
+        }
+        // A condition that is a word of which nothing is known: `KILL = never`.
+        let may_exist = |word: Name| !self.is_unknown_word(word) || self.may_exist(word);
+        if role.condition && found.is_empty() {
+            let condition = |mut one: Diagnostic| {
+                one.fix = None;
+                one.help("write `true`, `false` or a comparison")
+            };
+            found.extend(published(text, &self.options(), &may_exist).into_iter().map(condition));
+        }
+        if is_text(upper) {
+            if found.is_empty() {
+                found.extend(published(text, &self.options(), &|word| self.may_exist(word)));
+            }
+            found.extend(expr.and_then(|expr| truth_for_text(name, expr, text)));
         }
     }
 

@@ -95,22 +95,9 @@ impl Linter<'_> {
             if near.is_none() && of_other.is_none() && !is_here && !is_path {
                 continue;
             }
-            let mut message = format!("`{item}` is listed but `{prefix}{item}` is not defined, so it has no effect");
-            let help = match near {
-                _ if is_path => {
-                    message = format!("`{item}` in `{list}` is not a name, so it has no effect");
-                    format!("write a name, and define `{prefix}<name> = {item}`")
-                }
-                // Either of the two may be the slip.
-                Some(near) => {
-                    slips.insert(format!("{prefix}{near}").to_ascii_uppercase());
-                    format!("write the same name here and in `{prefix}{}`", self.as_written(prefix, near))
-                }
-                None => match of_other {
-                    Some(other) => format!("define `{prefix}{item}`: `{other}` is read by another list"),
-                    None => format!("define `{prefix}{item}`, or remove `{item}` from the list"),
-                },
-            };
+            // Either of the two may be the slip.
+            slips.extend(near.filter(|_| !is_path).map(|near| format!("{prefix}{near}").to_ascii_uppercase()));
+            let (message, help) = self.undefined_member((prefix, list), &item, near, of_other);
             let warning = Diagnostic::warning_at(message, place).help(help);
             self.report(warning.code("conflicting-knobs"), Some(shown));
         }
@@ -146,6 +133,29 @@ impl Linter<'_> {
             let warning = definition.name_warning(message).help(format!("add it: `{list} = $({list}) {item}`"));
             self.report(warning.code("conflicting-knobs"), Some(shown));
         }
+    }
+
+    /// The message and the help about a listed name that is not defined. Other variables may be like it: one of the same kind that is not
+    /// listed, and one of another list.
+    fn undefined_member(
+        &self,
+        (prefix, list): (&str, &str),
+        item: &str,
+        near: Option<&str>,
+        of_other: Option<String>,
+    ) -> (String, String) {
+        if item.contains('/') {
+            let message = format!("`{item}` in `{list}` is not a name, so it has no effect");
+            return (message, format!("write a name, and define `{prefix}<name> = {item}`"));
+        }
+        let help = match (near, of_other) {
+            (Some(near), _) => {
+                format!("write the same name here and in `{prefix}{}`", self.as_written(prefix, near))
+            }
+            (None, Some(other)) => format!("define `{prefix}{item}`: `{other}` is read by another list"),
+            (None, None) => format!("define `{prefix}{item}`, or remove `{item}` from the list"),
+        };
+        (format!("`{item}` is listed but `{prefix}{item}` is not defined, so it has no effect"), help)
     }
 
     /// The variable that defines a member (as listed) of a list of transforms for the other one, which does not name it.
