@@ -417,10 +417,14 @@ proptest! {
 
 /// Tests for ads whose numbers are those of which proofs speak: up to 2^53.
 fn is_moderate(ad: &ClassAd) -> bool {
-    let (limit, settings) = (9_007_199_254_740_992.0, EvalOptions::default());
+    const LIMIT: i64 = 1 << 53;
+    let settings = EvalOptions::default();
     ad.names().all(|name| {
         let value = Scope::new(ad, &settings).eval_attr(name).unwrap();
-        let number = value.as_number();
-        number.is_none_or(|number| number.is_nan() || number.abs() <= limit)
+        // As a real, 2^53 + 1 is 2^53.
+        if let Value::Int(number) = value {
+            return (-LIMIT..=LIMIT).contains(&number);
+        }
+        value.as_number().is_none_or(|number| number.is_nan() || number.abs() <= LIMIT as f64)
     })
 }

@@ -306,9 +306,9 @@ fn of_obstacles(view: &JobView<'_>, full: Option<&FullSlots>) -> (Vec<Cause>, us
     order.sort_by_key(|at| ranks[*at]);
     // Of conditions that keep as many slots away, what is probably a mistake comes first.
     let equal = order.iter().take_while(|at| ranks[**at] == ranks[order[0]]).count();
-    let told: Vec<usize> =
+    let explained: Vec<usize> =
         order.iter().copied().filter(|at| full.is_some_and(|full| full.explains(view, &obstacles.all[*at]))).collect();
-    order.retain(|at| !told.contains(at));
+    order.retain(|at| !explained.contains(at));
     let mut found: Vec<(usize, bool, Failing<'_>, Cause)> = Vec::new();
     for at in order.into_iter().take(equal.max(MAX_CAUSES)) {
         let Some(most) = representative(view, &obstacles.all[at]) else { continue };
@@ -332,7 +332,7 @@ fn of_obstacles(view: &JobView<'_>, full: Option<&FullSlots>) -> (Vec<Cause>, us
     let is_apart = !is_accepted && full.is_none() && found.iter().all(|(.., cause)| cause.reason != Reason::NeverTrue);
     let apart = is_apart.then(|| apart(view));
     found.truncate(MAX_CAUSES - usize::from(is_apart));
-    let is_named = |set: &Vec<usize>| found.iter().map(|(at, ..)| at).chain(&told).any(|at| set.contains(at));
+    let is_named = |set: &Vec<usize>| found.iter().map(|(at, ..)| at).chain(&explained).any(|at| set.contains(at));
     let others = obstacles.sets.iter().filter(|(set, _)| !is_named(set)).map(|(_, slots)| slots).sum();
     // Slots that are large enough are what the job waits for, unless another condition concerns more than twice as many.
     let is_narrow = |full: &FullSlots| {

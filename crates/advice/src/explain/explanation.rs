@@ -75,7 +75,7 @@ pub struct Explanation {
 impl Explanation {
     /// Marks the suggestions that can help, by the first cause.
     pub(super) fn judge_suggestions(&mut self) {
-        /// Slots are many beside this many times as few, also if others use them now.
+        /// The factor by which a change has to raise the number of matching slots to help, although none of them is unclaimed.
         const MANY_OF: usize = 2;
         let (first, matching) = (self.causes.first().map(|cause| cause.reason), self.matching);
         for one in &mut self.suggestions {

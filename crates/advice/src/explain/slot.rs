@@ -96,8 +96,13 @@ pub fn explain(prepared: &PreparedPool<'_>, outcome: &Outcome, name: &str) -> Op
     let classes = SlotClasses::of(&table, &slot.ad, &conditions);
     let mut matching: Vec<&IdleJob<'_>> =
         classes.ads(SlotClass::matches).into_iter().map(|at| &idle[at as usize]).collect();
+    let mut unmet: Vec<String> = Vec::new();
     if let Some(requirements) = pool.order.requirements() {
-        matching.retain(|job| requirements.unmet(job.ad, &[&slot.ad], settings) == [None]);
+        matching.retain(|job| {
+            let names = requirements.unmet(job.ad, &[&slot.ad], settings);
+            unmet.extend(names.iter().flatten().map(|name| (*name).to_owned()));
+            names == [None]
+        });
     }
     let withheld = classes.count(SlotClass::matches) - matching.len();
     let matched = outcome.matches.iter().find(|made| made.slot == name).cloned();
@@ -127,8 +132,15 @@ pub fn explain(prepared: &PreparedPool<'_>, outcome: &Outcome, name: &str) -> Op
     let refused = near_miss.refused_by_slot();
     explanation.causes = causes(&explanation, slot, (pool, prepared, outcome), (&matching, &refused, &refusing));
     if withheld > 0 && explanation.matched.is_none() {
+        let reasons: Vec<String> =
+            tally(unmet.into_iter().map(|name| (name, 1))).into_iter().map(|(name, _)| name).collect();
         let jobs = plural::counted(withheld, "idle job");
-        let text = format!("the policy does not give it to {jobs} that {}", verb(withheld, "matches", "match"));
+        let matches = verb(withheld, "matches", "match");
+        let text = format!(
+            "{jobs} {matches} by Requirements alone, but the policy does not give the slot to {}: {}",
+            verb(withheld, "it", "them"),
+            reasons.join(", ")
+        );
         explanation.causes.push(Cause::plain(Reason::Unsatisfied, text));
     }
     Some(explanation)
@@ -235,10 +247,11 @@ fn without_it(
         let story = CycleTrace::of(&record, prepared.snapshot(), division.as_ref(), (pool, &facts), &asked);
         let cause = of_cycle(&story, (pool, &facts), &asked).into_iter().next();
         let why = cause.map_or_else(|| one.stopped.clone(), |cause| cause.text);
-        Some(match one.jobs - one.elsewhere {
-            0 | 1 => format!("job {} of {submitter} matches, but {why}", job.id),
-            some => format!("job {} and {} more of {submitter} match, but {why}", job.id, some - 1),
-        })
+        let more = match (one.jobs - one.elsewhere).saturating_sub(1) {
+            0 => String::new(),
+            more => format!("; {more} more of {submitter} {}", verb(more, "matches", "match")),
+        };
+        Some(format!("job {} of {submitter} matches, but {why}{more}", job.id))
     };
     let sentences = found.candidates.iter().take(MAX_SUBMITTERS).filter_map(sentence);
     sentences.map(|text| Cause::plain(Reason::Taken, text)).collect()
@@ -278,12 +291,13 @@ fn causes(
     let in_use = full_slots::in_use(slot, &pool.settings);
     causes.extend(in_use.iter().map(|(_, text)| Cause::plain(Reason::Taken, text)));
     // What is in use, and what both sides say of one fact, is said once.
-    let is_told = |some: &&FailedCondition| in_use.as_ref().is_some_and(|(name, _)| some.names.contains(&name.key()));
-    let refused: Vec<&FailedCondition> = refused.iter().filter(|some| !is_told(some)).collect();
+    let is_known = |some: &&FailedCondition| in_use.as_ref().is_some_and(|(name, _)| some.names.contains(&name.key()));
+    let refused: Vec<&FailedCondition> = refused.iter().filter(|some| !is_known(some)).collect();
     let is_repeated = |some: &&FailedCondition| {
         found.accepted_by_slot == 0 && refused.iter().any(|known| known.key == some.key && known.jobs >= some.jobs)
     };
-    let refusing: Vec<&FailedCondition> = refusing.iter().filter(|some| !is_told(some) && !is_repeated(some)).collect();
+    let refusing: Vec<&FailedCondition> =
+        refusing.iter().filter(|some| !is_known(some) && !is_repeated(some)).collect();
     let exclusion = pool.rules.trim.exclusion(slot, &pool.settings).filter(|_| !is_left_out);
     if let Some(why) = exclusion {
         causes.push(Cause::plain(Reason::NotLookedAt, format!("the cycle does not consider it: it is {why}")));

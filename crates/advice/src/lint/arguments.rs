@@ -436,8 +436,8 @@ fn wildcard(pattern: &str) -> Option<&str> {
 fn is_named_as_list(name: &str) -> bool {
     const ENDS: [&str; 11] =
         ["accounts", "groups", "hosts", "list", "machines", "names", "owners", "projects", "sites", "tags", "users"];
-    /// Ends of words that are no plurals.
-    const SINGULAR: [&str; 7] = ["as", "fs", "is", "os", "ss", "sys", "us"];
+    /// Ends of words that are not plurals: `Physics`, `CpuSeries`, `Wants`.
+    const SINGULAR: [&str; 10] = ["as", "fs", "ics", "is", "os", "series", "ss", "sys", "us", "wants"];
     let lower = name.to_ascii_lowercase();
     let is_plural = lower.len() > 4 && lower.ends_with('s') && !SINGULAR.iter().any(|end| lower.ends_with(end));
     ENDS.iter().any(|end| lower.ends_with(end)) || is_plural && !is_known(lower.as_bytes())

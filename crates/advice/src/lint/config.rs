@@ -1,5 +1,6 @@
 //! Configurations: what [`classmate_config::internal::config::check`] finds, and the rules about expressions, lists and pairs of
-//! variables, which report through one linter.
+//! variables, which report through one linter. One file of more than 600 lines: the linter, which keeps what the rules look up, and the
+//! order of its rules.
 //!
 //! In: a configuration. Out: the findings, in the order of the files.
 

@@ -129,10 +129,9 @@ pub(crate) fn job_conditions() -> impl Iterator<Item = (&'static str, Role)> {
 /// The weight of a slot is asked of the slot alone.
 pub(super) const SLOT_WEIGHT: &str = "SLOT_WEIGHT";
 
-/// Knobs of the negotiator and of the job router whose expression sees one ad only.
-const ONE_AD: [&str; 7] = [
+/// Knobs of the negotiator whose expression sees one ad only.
+const ONE_AD: [&str; 6] = [
     SLOT_WEIGHT,
-    "JOB_ROUTER_SOURCE_JOB_CONSTRAINT",
     "NEGOTIATOR_SLOT_CONSTRAINT",
     "NEGOTIATOR_SUBMITTER_CONSTRAINT",
     "NEGOTIATOR_JOB_CONSTRAINT",

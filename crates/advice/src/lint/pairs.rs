@@ -331,15 +331,16 @@ impl Pairs<'_> {
         self.conflict_of([RELEASE, first], message, "write one number in both");
     }
 
-    /// A release of all that the policy of the access point holds, without a limit: `HoldReasonCode == 26` is each of these jobs
-    /// (`condor_holdcodes.h`).
+    /// A release of all held jobs, or of all that the policy of the access point holds, without a limit: `HoldReasonCode == 26` is each of
+    /// the latter (`condor_holdcodes.h`).
     fn released(&mut self) {
         const HOLD: &str = "SYSTEM_PERIODIC_HOLD";
         const RELEASE: &str = "SYSTEM_PERIODIC_RELEASE";
         let plain =
             |name: &str| Some(self.plain_clauses(name)).filter(|text| self.set(name).is_some() && text != "false");
-        if plain(RELEASE).is_some_and(|text| text == "true") {
-            let message = format!("`{RELEASE}` is true: whatever holds a job, it starts again and again");
+        let is_limited = self.integer("SYSTEM_MAX_RELEASES").is_some_and(|most| most >= 0);
+        if plain(RELEASE).is_some_and(|text| text == "true") && !is_limited {
+            let message = format!("`{RELEASE}` is true: jobs that HTCondor holds are released again and again");
             self.conflict(
                 RELEASE,
                 message,

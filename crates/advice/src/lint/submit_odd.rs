@@ -11,7 +11,6 @@ use super::submit_programs::{base, interprets};
 use super::submit_shapes::odd_shape;
 use super::submit_values::quotes_fault;
 use crate::submit::queue::number;
-use classmate::internal::builtin::near;
 
 /// Commands that are the name of one file or folder.
 const FILES: [&str; 11] = [
@@ -65,25 +64,17 @@ fn comment(name: &str, value: &str) -> Option<(String, String)> {
         .then(|| (message, format!("write `{name} = {}`, and the comment on its own line", value[..at].trim_end())))
 }
 
+/// The schemes of addresses that HTCondor's own plugins and images have.
+pub(super) const SCHEMES: [&str; 13] =
+    ["docker", "oras", "http", "https", "osdf", "stash", "pelican", "s3", "gs", "ftp", "root", "davs", "gsiftp"];
+
 /// `http//example.org/x`: an address that is none without `://`, and the name of a file.
 fn odd_address(name: &str, value: &str) -> Option<(String, String)> {
-    const SCHEMES: [&str; 13] =
-        ["docker", "oras", "http", "https", "osdf", "stash", "pelican", "s3", "gs", "ftp", "root", "davs", "gsiftp"];
-    const MORE: [&str; 9] = ["box", "data", "dav", "file", "ftps", "gdrive", "onedrive", "roots", "srm"];
     if !matches!(name, "transfer_input_files" | "output_destination" | "transfer_output_remaps" | "container_image") {
         return None;
     }
     let items = value.trim_matches('"').split([',', ';']).map(|item| item.rsplit('=').next().unwrap_or(item).trim());
     items.into_iter().find_map(|item| {
-        // `htps://example.org/x`: no plugin of a scheme that is almost another one.
-        if let Some((scheme, rest)) = item.split_once("://").filter(|(scheme, _)| scheme.len() > 3)
-            && !SCHEMES.iter().chain(&MORE).any(|known| known.eq_ignore_ascii_case(scheme))
-            && let Some(meant) = near::closest_within(1, &scheme.to_ascii_lowercase().into_bytes(), SCHEMES)
-            && meant.len() > 3
-        {
-            let message = format!("HTCondor has no plugin for addresses that begin with `{scheme}:`");
-            return Some((message, format!("write `{meant}://{rest}`")));
-        }
         let scheme = SCHEMES.into_iter().find(|scheme| {
             let rest = item.strip_prefix(scheme);
             rest.is_some_and(|rest| rest.starts_with("//") || rest.starts_with(":/") && !rest.starts_with("://"))

@@ -6,9 +6,11 @@ use super::commands::needs;
 use super::refusals::{Assigned, EXECUTABLE, Reading, error, itself, refers_to, warning};
 use super::slips::Slips;
 use super::submit_notations::of_shell;
+use super::submit_odd::SCHEMES;
 use super::submit_queue::{has_other_unit, items, numbered};
 use super::submit_values::grid_fault;
 use crate::submit::queue::{ItemKind, ItemList, QueueStatement};
+use classmate::internal::builtin::near;
 
 /// The commands that jobs on EC2 need, of each row one.
 pub(super) const EC2: &[&[&str]] = &[
@@ -103,6 +105,7 @@ impl Reading {
         self.shell_variables(statements);
         self.of_containers(statements);
         self.buckets(statements);
+        self.schemes(statements);
         self.shared_files(statements);
         self.overwritten(statements);
         self.clusters(statements);
@@ -353,6 +356,28 @@ impl Reading {
         let Some((_, at)) = self.value(&["container_target_dir"]).cloned() else { return };
         let message = "`container_target_dir` has no effect: the job has no `container_image`";
         self.found.push((at, warning(message, &statements[at], "add `container_image = …`").code("odd-command")));
+    }
+
+    /// `htps://example.org/x`: an address of a scheme that is almost another one, without a plugin of the job's own.
+    fn schemes(&mut self, statements: &[String]) {
+        const NAMES: [&str; 3] = ["transfer_input_files", "output_destination", "transfer_output_remaps"];
+        const MORE: [&str; 9] = ["box", "data", "dav", "file", "ftps", "gdrive", "onedrive", "roots", "srm"];
+        if self.may_have("transfer_plugins") {
+            return;
+        }
+        let meant_of = |item: &str| {
+            let address = item.rsplit('=').next().unwrap_or(item).trim();
+            let (scheme, rest) = address.split_once("://").filter(|(scheme, _)| scheme.len() > 3)?;
+            let is_known = SCHEMES.iter().chain(&MORE).any(|known| known.eq_ignore_ascii_case(scheme));
+            let meant = near::closest_within(1, scheme.to_ascii_lowercase().as_bytes(), SCHEMES)?;
+            (!is_known && meant.len() > 3).then(|| (scheme.to_owned(), format!("write `{meant}://{rest}`")))
+        };
+        for name in NAMES {
+            let Some((value, at)) = self.value(&[name]).cloned() else { continue };
+            let Some((scheme, help)) = value.trim_matches('"').split([',', ';']).find_map(meant_of) else { continue };
+            let message = format!("no plugin of HTCondor transfers addresses that begin with `{scheme}:`");
+            self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
+        }
     }
 
     /// Addresses of buckets without the keys by which they are signed, unless the job's own Requirements ask for a plugin.

@@ -644,8 +644,8 @@ fn commands(changes: &[Change], whose: &str) -> Vec<String> {
     all
 }
 
-/// Commands of submit files whose values are written as they are.
-const TEXTS: [&str; 3] = ["accounting_group", "accounting_group_user", "concurrency_limits"];
+/// Commands of submit files whose strings have no quotation marks.
+const UNQUOTED: [&str; 3] = ["accounting_group", "accounting_group_user", "concurrency_limits"];
 
 /// A change of the job as it is written in a submit file, or of the policy of slots.
 fn described(change: &Change, whose: &str) -> String {
@@ -656,8 +656,7 @@ fn described(change: &Change, whose: &str) -> String {
     let (command, unit) = command(attribute);
     match change.of {
         Changed::Job if after == "undefined" => format!("remove {command}"),
-        // These commands take a text without quotation marks.
-        Changed::Job if TEXTS.contains(&command.as_str()) => {
+        Changed::Job if UNQUOTED.contains(&command.as_str()) => {
             let text = after.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(after);
             format!("{command} = {text}")
         }

@@ -176,7 +176,7 @@ fn commands_are_those_of_submit_files() {
     assert!(told.contains(&"accounting_group = phys: 1 of 1 slot matches".to_owned()), "{told:?}");
 }
 
-/// What closes slots on purpose is not opened.
+/// Slots that are closed on purpose are not opened.
 #[test]
 fn closed_slots_stay_closed() {
     let told = suggestions("Requirements = true", "Requirements = START; START = false");

@@ -96,7 +96,7 @@ pub fn selection_to_explain(config: &Config, jobs: &[ClassAd], first: &[ClassAd]
     Some(selection.with_prefix(TOTALS))
 }
 
-/// What a partitionable slot has in all begins with this.
+/// The beginning of the names of all resources of a partitionable slot.
 const TOTALS: &[u8] = b"TotalSlot";
 
 /// Slot attributes that `condor_submit` requires for commands that may do instead of those of a job.

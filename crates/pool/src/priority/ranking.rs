@@ -12,7 +12,7 @@ use crate::queue::JobId;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
 
-/// What a policy requires of a job and a slot beside the Requirements of both.
+/// The requirements of a policy for a job and a slot beside the Requirements of both.
 pub trait PolicyRequirements: Debug + Send + Sync {
     /// For each slot, the attribute of the job by which the policy does not give it to the job; none if it may.
     fn unmet(&self, job: &ClassAd, slots: &[&ClassAd], settings: &EvalOptions) -> Vec<Option<&'static str>>;
@@ -82,7 +82,7 @@ impl ServiceOrder {
         }
     }
 
-    /// What the policy requires of a job and a slot beside their Requirements, if it does.
+    /// The requirements of the policy for a job and a slot beside their Requirements, if it has some.
     pub fn requirements(&self) -> Option<&dyn PolicyRequirements> {
         match self {
             Self::Lots(requirements) => Some(&**requirements),

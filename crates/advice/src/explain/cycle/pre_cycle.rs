@@ -78,20 +78,20 @@ fn withheld(view: &JobView<'_>, usable: &mut Vec<usize>) -> Option<Cause> {
     let by_name = tally(unmet.iter().flatten().map(|name| ((*name).to_owned(), 1)));
     let mut unmet = unmet.iter();
     usable.retain(|_| unmet.next().is_none_or(Option::is_none));
-    let each = |(name, slots): &(String, usize)| match view.job.get(name.as_str()) {
-        Some(value) => format!("{name} of the job is {value:#} ({slots})"),
-        None => format!("{name} ({slots})"),
+    let each = |(name, slots): &(String, usize)| {
+        let slots = plural::counted(*slots, "slot");
+        match view.job.get(name.as_str()) {
+            Some(value) => format!("{slots} because {name} of the job is {value:#}"),
+            // Made of other attributes, as tags are of RequestMemory.
+            None => format!("{slots} because of what it requests as {name}"),
+        }
     };
     let (first, _) = by_name.first()?;
-    let label = format!("the policy gives the job no slot because of its {first}");
-    let matches = verb(all, "slot matches", "slots match");
-    let which = match (all, usable.is_empty()) {
-        (1, _) => "it",
-        (_, true) => "any of them",
-        (_, false) => "all of them",
-    };
+    let label = format!("the policy withholds slots from the job because of {first}");
+    let matches = verb(all, "slot that matches", "slots that match");
     let why = by_name.iter().map(each).collect::<Vec<_>>().join(", ");
-    let text = format!("{all} {matches} by Requirements, but the policy does not give the job {which}: {why}");
+    let given = usable.len();
+    let text = format!("the policy gives the job {given} of {all} {matches} by Requirements, and withholds {why}");
     Some(Cause::new(Reason::Unsatisfied, label, text))
 }
 

@@ -493,7 +493,7 @@ pub(crate) fn slot_branches(block: TableView<'_>, condition: &AdCondition) -> Ve
 
 /// The same parts with those of the attributes of the slots that a part only names: of `ShortOK || LongOK` those of both.
 fn followed(block: TableView<'_>, parts: Vec<Branch>, depth: usize) -> Vec<Branch> {
-    /// Attributes are followed so many times.
+    /// Greatest depth to which attributes are followed.
     const MAX_FOLLOWED: usize = 4;
     let slot = block.sides(Side::Row, block.ads[0]).0;
     let mut found = Vec::with_capacity(parts.len());

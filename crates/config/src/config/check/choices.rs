@@ -57,7 +57,25 @@ const CHOICES: [Choice; 14] = [
     ),
     (
         &["DEFAULT_UNIVERSE"],
-        &["vanilla", "container", "docker", "grid", "java", "local", "parallel", "scheduler", "vm"],
+        // `CondorUniverseNumberEx` takes the numbers as well.
+        &[
+            "vanilla",
+            "container",
+            "docker",
+            "grid",
+            "java",
+            "local",
+            "parallel",
+            "scheduler",
+            "vm",
+            "5",
+            "7",
+            "9",
+            "10",
+            "11",
+            "12",
+            "13",
+        ],
         "`condor_submit` rejects every job",
     ),
     // The manual's chapter on the daemon of credentials.

@@ -130,7 +130,7 @@ fn separated(upper: &str, value: &str) -> Option<Problem> {
 
 /// An amount of MiB that no machine leaves unused.
 fn reserved(upper: &str, value: &str) -> Option<Problem> {
-    let most = if upper == "RESERVED_DISK" { 8e6 } else { 1e6 };
+    let most = if upper == "RESERVED_DISK" { 20e6 } else { 1e6 };
     let amount = value.parse::<f64>().ok().filter(|amount| *amount >= most)?;
     let message =
         format!("`{upper}` is in MiB, and {value} MiB are about {} TiB", (amount / f64::from(1 << 20)).round());
