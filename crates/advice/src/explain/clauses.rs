@@ -179,7 +179,7 @@ pub(super) fn deciding_leaves(conditions: &AdConditions, row: &[Truth], at: usiz
 }
 
 /// Tests if an expression is the constant `false`.
-fn is_false(expr: &Expr) -> bool {
+pub(super) fn is_false(expr: &Expr) -> bool {
     matches!(expr.as_literal(), Some(Literal::Bool(false)))
 }
 

@@ -103,7 +103,8 @@ impl NearMissJobs<'_> {
         let failed = |(condition, jobs): (Option<&AdCondition>, Vec<u32>)| {
             let Some(condition) = condition else {
                 let text = MISSING.to_owned();
-                let (key, names) = Default::default();
+                // Not one fact on both sides.
+                let (key, names) = (format!("{MISSING} {of_slot}"), Vec::new());
                 return FailedCondition { phrase: format!("`{text}`"), text, jobs: jobs.len(), key, names };
             };
             let ad = if of_slot { &self.slot.ad } else { self.jobs[jobs[0] as usize].ad };

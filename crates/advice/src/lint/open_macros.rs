@@ -142,18 +142,23 @@ pub(super) fn torn(text: &[u8], part: Range<usize>, options: &ParseOptions) -> O
     };
     let expr = parse_expr(text, options).ok()?;
     let tree = expr.tree();
+    let place = |id: NodeId| tree.span(id).map_or(0..0, Span::range);
     let binds = |id: NodeId| match *tree.node(id) {
+        // An operator within the macro is its own.
+        Node::Binary(_, left, right) if place(left).end > start && place(right).start < end => None,
         Node::Binary(op, ..) => {
             // `a / b * c` is not `a / (b * c)`.
-            let is_before = tree.span(id).is_some_and(|span| span.range().start < start)
-                && matches!(op, BinaryOp::Divide | BinaryOp::Modulo | BinaryOp::Subtract);
+            let is_before =
+                place(id).start < start && matches!(op, BinaryOp::Divide | BinaryOp::Modulo | BinaryOp::Subtract);
             (op.precedence() > least || is_before && op.precedence() == least).then(|| op.symbol())
         }
         Node::Unary(UnaryOp::Not, _) => Some("!"),
+        // The sign of a product may be that of its first factor.
+        Node::Unary(UnaryOp::Minus, _) => (least <= BinaryOp::Add.precedence()).then_some("-"),
         _ => None,
     };
     let crosses = |id: NodeId| {
-        let span = tree.span(id).map_or(0..0, Span::range);
+        let span = place(id);
         span.start < start && start < span.end && span.end < end
             || start < span.start && span.start < end && end < span.end
     };

@@ -157,8 +157,10 @@ fn misspelled_name(attribute: &str, line: &[u8]) -> Option<Diagnostic> {
     if !is_name && !attribute.is_empty() && !attribute.contains('$') {
         let start = line.len() - line.trim_ascii_start().len();
         let span = Span::new(start, start + memchr::memchr(b'=', &line[start..])?);
-        let message = format!("`{attribute}` is not the name of an attribute: the access point refuses the job");
-        let plain: String = attribute.chars().map(|one| if one.is_ascii_alphanumeric() { one } else { '_' }).collect();
+        let before = String::from_utf8_lossy(line[..span.range().end].trim_ascii_end()).into_owned();
+        let shown = before.get(before.len().saturating_sub(attribute.len())..).unwrap_or(attribute);
+        let message = format!("`{shown}` is not the name of an attribute: the access point refuses the job");
+        let plain: String = shown.chars().map(|one| if one.is_ascii_alphanumeric() { one } else { '_' }).collect();
         let front = if plain.starts_with(|first: char| first.is_ascii_digit()) { "_" } else { "" };
         let help = format!("write `+{front}{plain}`");
         return Some(Diagnostic::error(message, span).help(help).code("rejected-submit"));

@@ -107,6 +107,9 @@ pub(crate) fn of_cycle(
     let is_full = story.group.as_ref().is_some_and(|group| group.capped || group.left < taken.weight);
     let is_left = taken.unclaimed_weight.is_some_and(|weight| weight <= taken.weight || is_full);
     if is_left && found.iter().any(is_limit) {
+        found.extend(unsent.map(|unsent| unsent.cause(taken.usable)));
+        found.extend(partition);
+        found.extend(pre_cycle.withheld.clone());
         return found;
     }
     // Slots may be gone before the rest, which are in use, rejects the job. That these are never preempted, which is the default,

@@ -4,7 +4,7 @@
 
 use hashbrown::HashMap;
 
-use crate::explain::clauses::{AdCondition, own};
+use crate::explain::clauses::{AdCondition, is_false, own};
 use crate::explain::full_slots;
 use crate::explain::job_view::JobView;
 use crate::explain::repair::edit::{Bound, bound, comparison, is_no_amount, number};
@@ -114,7 +114,6 @@ impl<'c> RejectingSlots<'c> {
 /// Tests if a condition is not for the policy to change: slots are closed by it on purpose, or it is about what is left of a
 /// partitionable slot.
 fn is_kept(view: &JobView<'_>, condition: &AdCondition, slot: &Slot) -> bool {
-    let is_false = |expr: &Expr| matches!(expr.as_literal(), Some(Literal::Bool(false)));
     let named = own(condition.expr.tree(), condition.expr.root()).and_then(|name| slot.ad.get(name));
     let is_closed = is_false(&condition.expr) || named.is_some_and(|expr| is_false(&expr));
     let is_of_startd = condition.place.holder.folded() == b"withinresourcelimits";

@@ -45,15 +45,7 @@ impl Checker<'_> {
             let mut own = self.daemons.iter();
             is_named(rest) && (names(DAEMONS).any(|name| is_near(name.as_bytes())) || own.any(|name| is_near(name)))
         };
-        // Beside another local name of the same daemon: `SCHEDD_B.SPOOL` where the list has `SCHEDD2`.
-        let upper = prefix.to_ascii_uppercase();
-        let is_own = |daemon: &&Vec<u8>| !names(DAEMONS).any(|known| known.as_bytes() == daemon.as_slice());
-        let of_one = |known: &str| {
-            upper.starts_with(known.as_bytes())
-                && self.daemons.iter().filter(is_own).any(|daemon| daemon.starts_with(known.as_bytes()))
-        };
-        let is_other = is_named(rest) && names(DAEMONS).any(of_one);
-        if (is_knob || is_other || is_slip()) && !self.is_referenced(name) {
+        if (is_knob || is_slip()) && !self.is_referenced(name) {
             let message = format!("unknown daemon prefix `{}`: `{}` has no effect", shown(prefix), shown(name));
             let warning = definition.name_warning(message).code("unread-prefix");
             let warning = warning.help("to read it as a local name, use --local-name");

@@ -502,8 +502,11 @@ fn metrics(upper: &str, value: &str) -> Option<Problem> {
     let mut items = value.split([',', ' ', '\t']).filter(|item| !item.is_empty() && !item.contains('$'));
     let item = items.find(|item| !item.split_once(':').is_some_and(|(kind, _)| is_known(kind)))?;
     let message = format!("`{item}` in `{upper}` is not a metric, and is ignored");
-    let attribute = item.split_once(':').map_or(item, |(_, attribute)| attribute);
-    Some((Severity::Warning, message, format!("write `SUM:{attribute}` or `PEAK:{attribute}`")))
+    let help = match item.split_once(':') {
+        Some((_, attribute)) if !attribute.is_empty() => format!("write `SUM:{attribute}` or `PEAK:{attribute}`"),
+        _ => "write `SUM:attribute` or `PEAK:attribute`, without blanks around the colon".to_owned(),
+    };
+    Some((Severity::Warning, message, help))
 }
 
 /// The loads at which transfers start to wait and stop waiting: `NUMBER`, or `LOW to HIGH` (`parseThrottleConfig` in HTCondor's

@@ -43,9 +43,10 @@ mod tests {
         let settings = Arc::new(DiracSettings::read(&tree, Whose::default()).unwrap());
         let ad = |text: &str| ClassAd::parse(text.as_bytes()).unwrap();
         let slots =
-            ["[Site = \"CERN\"; Cpus = 1]", "[Site = \"RAL\"; Cpus = 4; Tag = \"Tape\"; CPUTimeLeft = 200]"].map(ad);
+            ["[Site = \"CERN\"; Cpus = 1]", "[Site = \"RAL\"; Cpus = 4; Tag = \"Tape\"; CPUTimeLeft = 400]"].map(ad);
         let unmet =
             |job: &str| TaskRequirements::new(&settings).unmet(&ad(job), &slots.each_ref(), &EvalOptions::default());
+        // 100 s count as 360, and 90,000 as two days: the next of `maxCPUSegments`.
         assert_eq!(unmet("[CPUTime = 100]"), [None, None]);
         assert_eq!(unmet("[CPUTime = 100; Site = \"RAL\"]"), [Some("Site"), None]);
         assert_eq!(unmet("[CPUTime = 100; BannedSites = \"RAL\"]"), [None, Some("BannedSites")]);
