@@ -589,9 +589,16 @@ impl<'c> Linter<'c> {
             }
             let of_macro = SourceMap::new(self.config, Some(source), &definition, &text);
             let Some((inner, made)) = of_macro.of_macro(&at) else {
-                let line = of_macro.line + of_macro.line_at(of_macro.span(at).0.range().start);
+                let line = of_macro.line_at(of_macro.span(at).0.range().start);
+                let is_below = line > 0;
+                let line = of_macro.line + line;
                 let file = if of_macro.file == map.file { String::new() } else { format!(" of `{}`", of_macro.file) };
-                return Some(format!("`{}` is defined on line {line}{file}", shown_name(definition.name)));
+                let name = shown_name(definition.name);
+                return Some(if is_below {
+                    format!("it is on line {line}{file}, in `{name}`")
+                } else {
+                    format!("`{name}` is defined on line {line}{file}")
+                });
             };
             (name, text) = (inner.to_vec(), text.get(made.clone())?.to_vec());
             at = at.start - made.start..at.end - made.start;

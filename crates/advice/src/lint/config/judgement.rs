@@ -215,7 +215,14 @@ impl Linter<'_> {
             found.extend(own.and_then(|own| self.circle(own, expr)));
             if offset == 0 && open.is_none() {
                 let torn = self.torn_macros(definition, map, text);
-                found.extend(torn.filter(|_| !found.iter().any(|one| one.code == "precedence")));
+                // The text of the macro is what has to change.
+                let overlaps = |one: &Diagnostic| {
+                    let span = |one: &Diagnostic| one.span.range();
+                    torn.as_ref()
+                        .is_some_and(|torn| span(one).start < span(torn).end && span(torn).start < span(one).end)
+                };
+                found.retain(|one| one.code != "precedence" || !overlaps(one));
+                found.extend(torn);
             }
         }
         if let Some(attribute) = context.attribute
