@@ -249,9 +249,9 @@ fn without_it(
         let why = cause.map_or_else(|| one.stopped.clone(), |cause| cause.text);
         let more = match (one.jobs - one.elsewhere).saturating_sub(1) {
             0 => String::new(),
-            more => format!("; {more} more of {submitter} {}", verb(more, "matches", "match")),
+            more => format!(" ({more} more of its jobs too)"),
         };
-        Some(format!("job {} of {submitter} matches, but {why}{more}", job.id))
+        Some(format!("job {} of {submitter} matches{more}, but {why}", job.id))
     };
     let sentences = found.candidates.iter().take(MAX_SUBMITTERS).filter_map(sentence);
     sentences.map(|text| Cause::plain(Reason::Taken, text)).collect()

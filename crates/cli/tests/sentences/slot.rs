@@ -177,10 +177,10 @@ impl SlotCase<'_> {
             check(self.matching().iter().filter(|job| job.submitter == parts[1]).count() == 1, "others match")?;
             return check(got.slot == parts[2], "another slot");
         }
-        if let Some(parts) = fit("job {} of {} match, but {}; {} more of {} match", text) {
+        if let Some(parts) = fit("job {} of {} match ({} more of its job too), but {}", text) {
             let left = self.left(parts[1]);
-            check(left.contains(&parts[0].to_owned()) && parts[1] == parts[4], "it got a slot")?;
-            return same("jobs", parts[3], left.len() as f64 - 1.0);
+            check(left.contains(&parts[0].to_owned()), "it got a slot")?;
+            return same("jobs", parts[2], left.len() as f64 - 1.0);
         }
         if let Some(parts) = fit("job {} of {} match, but {}", text) {
             return check(self.left(parts[1]) == [parts[0]], "other jobs are left");
