@@ -43,9 +43,9 @@ impl<'m> JobView<'m> {
 
     /// The slots by column, for a job and all others with the same [`expressions`].
     pub(super) fn table(pool: &'m PoolFacts<'m>, job: &ClassAd) -> AdTable<'m> {
-        let totals = full_slots::totals();
-        let totals: Vec<&Expr> =
-            if pool.slots.iter().any(|slot| slot.partitionable) { totals.iter().collect() } else { Vec::new() };
+        let is_divided = pool.slots.iter().any(|slot| slot.partitionable);
+        let totals = if is_divided { full_slots::totals() } else { Vec::new() };
+        let totals: Vec<&Expr> = totals.iter().collect();
         AdTable::of(pool.slots.iter().map(|slot| &slot.ad).collect(), job, &totals, &pool.settings)
     }
 

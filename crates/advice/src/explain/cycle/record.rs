@@ -70,6 +70,9 @@ pub(crate) struct Subtree {
 /// A job and the access point that it names: each numbers its jobs on its own.
 pub(crate) type JobOf<'o> = (Option<&'o [u8]>, JobId);
 
+/// The jobs of a submitter in a cluster of an access point.
+type ClusterOf<'o> = (&'o str, Option<&'o [u8]>, i64);
+
 /// A pie spin of a submitter: its name, and the numbers of the pie and the spin.
 type SpinOf<'o> = (&'o str, u32, u32);
 
@@ -84,6 +87,8 @@ pub struct OutcomeRecord<'o> {
     /// The last match of each slot.
     takers: HashMap<&'o str, &'o Match>,
     rejections: HashMap<(&'o str, u32), &'o Rejected>,
+    /// The rejections of a policy that draws lots.
+    drawn: HashMap<ClusterOf<'o>, Vec<&'o Rejected>>,
     groups: HashMap<String, usize>,
     subtrees: Vec<Subtree>,
     lightest: f64,
@@ -106,6 +111,13 @@ impl<'o> OutcomeRecord<'o> {
             Some(((one.submitter.as_str(), *autoclusters.get(&(one.schedd.as_deref(), one.job))?), one))
         };
         let rejections = outcome.rejections.iter().filter_map(cluster).collect();
+        let mut drawn: HashMap<ClusterOf<'o>, Vec<&Rejected>> = HashMap::new();
+        let is_of_lots = |one: &&Rejected| {
+            matches!(one.rejection, Rejection::SiteLimit | Rejection::NotRequested | Rejection::NotDrawn)
+        };
+        for one in outcome.rejections.iter().filter(is_of_lots) {
+            drawn.entry((&one.submitter, one.schedd.as_deref(), one.job.cluster)).or_default().push(one);
+        }
         let groups: HashMap<String, usize> =
             outcome.groups.iter().enumerate().map(|(at, group)| (group.name.to_ascii_lowercase(), at)).collect();
         let mut subtrees: Vec<Subtree> =
@@ -134,6 +146,7 @@ impl<'o> OutcomeRecord<'o> {
             visits,
             made,
             rejections,
+            drawn,
             groups,
             subtrees,
         }
@@ -168,14 +181,8 @@ impl<'o> OutcomeRecord<'o> {
     /// The rejection of a job under a policy that draws lots, where jobs of one autocluster may be in several queues: of the job, or of
     /// one of its cluster.
     fn drawn_against(&self, submitter: &str, (schedd, job): JobOf<'_>) -> Option<&'o Rejected> {
-        let is_of_lots = |one: &&Rejected| {
-            matches!(one.rejection, Rejection::SiteLimit | Rejection::NotRequested | Rejection::NotDrawn)
-        };
-        let own = |one: &&Rejected| {
-            one.submitter == submitter && one.schedd.as_deref() == schedd && one.job.cluster == job.cluster
-        };
-        let found = self.outcome.rejections.iter().filter(is_of_lots).filter(own);
-        found.filter(|one| one.job <= job).max_by_key(|one| one.job)
+        let of_cluster = self.drawn.get(&(submitter, schedd, job.cluster))?;
+        of_cluster.iter().copied().filter(|one| one.job <= job).max_by_key(|one| one.job)
     }
 
     /// The result of a submitter, and its place in the order of the first turns, from 0.

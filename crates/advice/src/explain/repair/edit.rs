@@ -182,9 +182,14 @@ pub(crate) fn is_no_amount(present: &Literal, wanted: &Literal) -> bool {
     !is_negative(present) && is_negative(wanted)
 }
 
+/// Tests if an attribute is the request of something that every job needs.
+pub(crate) fn is_request_of_all(name: Name) -> bool {
+    matches!(name.folded(), b"requestcpus" | b"requestmemory" | b"requestdisk")
+}
+
 /// Tests if a request of something that every job needs would be one of nothing.
 pub(crate) fn is_no_request(name: Name, wanted: &Literal) -> bool {
-    matches!(name.folded(), b"requestcpus" | b"requestmemory" | b"requestdisk") && number(wanted) == Some(0.0)
+    is_request_of_all(name) && number(wanted) == Some(0.0)
 }
 
 /// An amount of memory or disk with its unit, in the unit of its attribute, if it is a string.

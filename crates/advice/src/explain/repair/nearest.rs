@@ -9,7 +9,7 @@ use crate::explain::ad_table::AdTable;
 use crate::explain::clauses::{AdCondition, AdConditions};
 use crate::explain::correction;
 use crate::explain::job_view::JobView;
-use crate::explain::repair::edit::{self, Bound, Edit, amount, changed, number};
+use crate::explain::repair::edit::{self, Bound, Edit, amount, changed, is_request_of_all, number};
 use crate::explain::repair::failure::{FailureClass, failures};
 use crate::explain::repair::plan::{self, Repair, RepairMap, RepairPlan};
 use crate::explain::repair::policy_edit::{RejectingSlots, replaced};
@@ -202,8 +202,10 @@ fn lesser_values(tested: &[TestedChange]) -> Vec<bool> {
 /// Tests if a change requests something that the job does without, other than what every job needs.
 fn asks_more(change: &Change) -> bool {
     let name = Name::new(&change.attribute);
-    let is_of_all = matches!(name.folded(), b"requestcpus" | b"requestmemory" | b"requestdisk");
-    change.of == Changed::Job && change.before == "undefined" && name.folded().starts_with(b"request") && !is_of_all
+    change.of == Changed::Job
+        && change.before == "undefined"
+        && name.folded().starts_with(b"request")
+        && !is_request_of_all(name)
 }
 
 /// Changes by their size; of equal ones corrections come first, then strings that were probably misspelled, then those after which
