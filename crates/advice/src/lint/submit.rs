@@ -154,11 +154,11 @@ fn misspelled_name(attribute: &str, line: &[u8]) -> Option<Diagnostic> {
     // `IsValidAttrName` in HTCondor's `compat_classad.cpp`, which the schedd calls.
     let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let is_name = attribute.bytes().all(is_inner) && !attribute.starts_with(|first: char| first.is_ascii_digit());
+    // As it is written.
+    let end = memchr::memchr(b'=', line).map_or(line.len(), |equals| line[..equals].trim_ascii_end().len());
+    let span = Span::new(end.checked_sub(attribute.len())?, end);
+    let shown = String::from_utf8_lossy(&line[span.range()]);
     if !is_name && !attribute.is_empty() && !attribute.contains('$') {
-        let start = line.len() - line.trim_ascii_start().len();
-        let span = Span::new(start, start + memchr::memchr(b'=', &line[start..])?);
-        let before = String::from_utf8_lossy(line[..span.range().end].trim_ascii_end()).into_owned();
-        let shown = before.get(before.len().saturating_sub(attribute.len())..).unwrap_or(attribute);
         let message = format!("`{shown}` is not the name of an attribute: the access point refuses the job");
         let plain: String = shown.chars().map(|one| if one.is_ascii_alphanumeric() { one } else { '_' }).collect();
         let front = if plain.starts_with(|first: char| first.is_ascii_digit()) { "_" } else { "" };
@@ -166,10 +166,7 @@ fn misspelled_name(attribute: &str, line: &[u8]) -> Option<Diagnostic> {
         return Some(Diagnostic::error(message, span).help(help).code("rejected-submit"));
     }
     let meant = misspelled_own(attribute.as_bytes())?;
-    let end = memchr::memchr(b'=', line).map_or(line.len(), |equals| line[..equals].trim_ascii_end().len());
-    let start = end.checked_sub(attribute.len())?;
-    let shown = String::from_utf8_lossy(&line[start..end]);
-    let finding = Diagnostic::warning(format!("HTCondor does not know an attribute `{shown}`"), Span::new(start, end));
+    let finding = Diagnostic::warning(format!("HTCondor does not know an attribute `{shown}`"), span);
     Some(finding.did_you_mean(Some(meant)).code("unknown-attribute"))
 }
 

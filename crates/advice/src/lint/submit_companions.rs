@@ -19,11 +19,11 @@ use classmate::internal::syntax::view::RefScope;
 type Companion = Option<(usize, String, String)>;
 
 /// An integer, or a product of integers.
-fn product(tree: &Tree, id: NodeId) -> Option<i64> {
+fn integer_product(tree: &Tree, id: NodeId) -> Option<i64> {
     match *tree.node(tree.bare(id)) {
         Node::Literal(Literal::Int(number)) => Some(number),
         Node::Binary(BinaryOp::Multiply, left, right) => match *tree.node(tree.bare(right)) {
-            Node::Literal(Literal::Int(number)) => product(tree, left)?.checked_mul(number),
+            Node::Literal(Literal::Int(number)) => integer_product(tree, left)?.checked_mul(number),
             _ => None,
         },
         _ => None,
@@ -343,7 +343,7 @@ impl Reading {
                 open.extend([left, right]);
                 continue;
             }
-            let most = match (op, product(tree, right)) {
+            let most = match (op, integer_product(tree, right)) {
                 (BinaryOp::LessEqual | BinaryOp::Equal, Some(most)) => most,
                 (BinaryOp::Less, Some(most)) => most.saturating_sub(1),
                 _ => continue,

@@ -161,7 +161,9 @@ pub(super) fn meant_of(amounts: &[NamedAmount], number: f64, unit: &str) -> Opti
     let is_other = |amount: &&NamedAmount| {
         let ratio = ratio(amount);
         let factors: &[f64] = if is_time { &[60.0, 3600.0, 86_400.0] } else { &SIZE_RATIOS };
-        factors.iter().any(|factor| if is_time { ratio == *factor } else { near(ratio, *factor) })
+        // What is less than the unit that is read has no product to write.
+        let is_smaller = !is_time && ratio < 1.0 && amount.unit < own * 0.9;
+        !is_smaller && factors.iter().any(|factor| if is_time { ratio == *factor } else { near(ratio, *factor) })
     };
     let meant = amounts().find(is_other)?.clone();
     let factor = meant.unit / own;
@@ -196,6 +198,9 @@ mod tests {
         assert_eq!(meant("# keep for 10 days", 14_400.0, "seconds"), of("10 days", "10 * 86400"));
         assert_eq!(meant("# 10 GB scratch", 10_000.0, "KiB"), of("10 GB", "10 * 1024 * 1024"));
         assert_eq!(meant("at least 16GiB", 16.0, "MiB"), of("16GiB", "16 * 1024"));
+        // 10 GB in KiB, where MiB are read.
+        assert_eq!(meant("# leave 10 GB", 10_485_760.0, "MiB"), of("10 GB", "10 * 1024"));
+        assert_eq!(meant("# leave 512 KB", 524_288.0, "MiB"), None);
         for (text, number, unit) in [
             ("ran longer than 90 minutes", 5400.0, "seconds"),
             ("90 jobs, 2 minutes", 90.0, "seconds"),

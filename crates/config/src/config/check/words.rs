@@ -516,13 +516,8 @@ fn throttle(upper: &str, value: &str) -> Option<Problem> {
         let message = format!("`{upper}` is `{value}`, and the schedd ends with an error: {what}");
         Some((Severity::Error, message, help))
     };
-    let numbers = || value.split_once(" to ").map(|(low, high)| (low.trim(), high.trim()));
-    let parsed = |text: &str| text.parse::<f64>().ok();
-    let (low, high) = match numbers() {
-        None => (parsed(value), parsed(value)),
-        Some((low, high)) => (parsed(low), parsed(high)),
-    };
-    match (low, high) {
+    let (low, high) = value.split_once(" to ").unwrap_or((value, value));
+    match (low.trim().parse::<f64>().ok(), high.trim().parse::<f64>().ok()) {
         (Some(low), Some(high)) if high < low => {
             problem("the first number is the lower one", format!("write `{high} to {low}`"))
         }
