@@ -141,8 +141,9 @@ impl Defaults {
             Err(error) => error,
         };
         if let Some(option) = options.iter().find(|option| option.is_in(&error)) {
-            let (message, help) = in_short(&error);
-            return Err(self.wrong(&option.table, &option.name, &message).help(&help));
+            let (message, tips) = in_short(&error);
+            let failure = self.wrong(&option.table, &option.name, &message);
+            return Err(if tips.is_empty() { failure } else { failure.help(&tips) });
         }
         // An option of the file that excludes what is given, or needs what is not, gives way.
         if matches!(error.kind(), ErrorKind::ArgumentConflict | ErrorKind::MissingRequiredArgument) {
