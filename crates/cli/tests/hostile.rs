@@ -722,6 +722,61 @@ fn pairs_of_too_many_ads_are_given_up() {
     assert!(output.status.success() && output.stdout == all.stdout);
 }
 
+/// Slots and requests that all have expressions of their own are evaluated one by one: to compile each pair would take longer, and
+/// a gigabyte.
+#[test]
+fn a_cycle_of_ads_that_all_differ_takes_time_for_its_pairs_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let slot = |at: usize| {
+        format!(
+            "MyType=\"Machine\"\nName=\"s{at}\"\nCpus=1\nMemory=100\nState=\"Unclaimed\"\nRequirements=TARGET.RequestMemory<{at}\n"
+        )
+    };
+    let job = |at: usize| {
+        format!(
+            "ClusterId={at}\nProcId=0\nJobStatus=1\nUser=\"u@x\"\nRequestMemory={at}\nRequirements=TARGET.Memory>{at}\n\
+             Rank=TARGET.Memory*{at}\n"
+        )
+    };
+    let ads = |one: &dyn Fn(usize) -> String| (0..3000).map(one).collect::<Vec<_>>().join("\n");
+    let slots = file(&folder, "slots.ads", ads(&slot).as_bytes());
+    let jobs = file(&folder, "jobs.ads", ads(&job).as_bytes());
+    let output = in_memory(&["negotiate", "--slots", &slots, "--jobs", &jobs, "--matches", "none"]);
+    // A slot has 100 MB: jobs 0 to 99 fit, each in a slot with a higher number.
+    assert!(
+        text(&output.stdout).contains("100 matches, 2900 rejections"),
+        "{}{}",
+        text(&output.stdout),
+        text(&output.stderr)
+    );
+    let output = in_memory(&["explain", "--slots", &slots, "--jobs", &jobs, "--all"]);
+    // Of 2900 requests without a slot, 20,000,000 / (3000 + 50 * 3000) are evaluated.
+    let message = text(&output.stderr);
+    assert!(message.contains("the cause of 2770 requests is what the cycle recorded"), "{message}");
+}
+
+/// Each slot takes all the steps that one evaluation may take, and an explanation evaluates it many times.
+#[test]
+fn slots_that_take_long_are_explained_within_bounds() {
+    let folder = tempfile::tempdir().unwrap();
+    let links: String = (0..24).map(|at| format!("B{at}=B{0}+B{0}\n", at + 1)).collect();
+    let slot = |at: usize| {
+        format!(
+            "MyType=\"Machine\"\nName=\"s{at}\"\nCpus=1\n{links}B24={at}\nRequirements=B0>1\nMemory=10000\nState=\"Unclaimed\"\n"
+        )
+    };
+    let slots = (0..50).map(slot).collect::<Vec<_>>().join("\n");
+    let slots = file(&folder, "slots.ads", slots.as_bytes());
+    let jobs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/pool/jobs.ads");
+    for about in [&["--all"][..], &["--job", "1.0"]] {
+        let arguments = [&["explain", "--slots", &slots, "--jobs", jobs], about].concat();
+        let output = limited(SPACE, PATIENCE / 2, "exec \"$0\" \"$@\"", &arguments);
+        let message = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{message}");
+        assert!(message.contains("take more than 800000 steps for 50 slots, such as `s0`"), "{message}");
+    }
+}
+
 /// Lines that go on and on are looked at once each.
 #[test]
 fn a_megabyte_of_open_lines_is_answered_in_the_session() {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::explain::AbandonedSlots;
 use crate::explain::causes::{self, Cause, Reason};
 use crate::explain::clauses::{Clause, counted};
 use crate::explain::cycle::order::ServiceOrder;
@@ -70,6 +71,9 @@ pub struct Explanation {
     pub settings: Vec<TestedSetting>,
     /// The trace of one cycle; none if no cycle was run.
     pub cycle: Option<CycleTrace>,
+    /// Slots whose evaluation was abandoned, if there are any.
+    #[serde(skip)]
+    pub abandoned: Option<AbandonedSlots>,
 }
 
 impl Explanation {
@@ -135,6 +139,7 @@ impl JobView<'_> {
             suggestions: suggestions.into_iter().map(|tried| tried.suggestion).collect(),
             settings: Vec::new(),
             cycle: None,
+            abandoned: self.abandoned(),
         };
         found.judge_suggestions();
         found

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::explain::PoolFacts;
 use crate::explain::ad_table::AdTable;
 use crate::explain::clauses::{AdConditions, conditions_of};
 use crate::explain::full_slots;
 use crate::explain::names::{self, MissingAttribute};
-use crate::explain::slot_classes::SlotClasses;
+use crate::explain::slot_classes::{SlotClass, SlotClasses};
+use crate::explain::{AbandonedSlots, PoolFacts};
 use classmate::internal::ad::Attribute;
-use classmate::{ClassAd, Expr, Name};
+use classmate::internal::value::logic::Truth;
+use classmate::{ClassAd, EvalError, Expr, Name, Scope};
 
 /// A job evaluated against all slots.
 ///
@@ -55,6 +56,26 @@ impl<'m> JobView<'m> {
         let classes = SlotClasses::of(&table, job, &conditions);
         let absent = names::absent(pool, &table, job, &conditions, &classes);
         JobView { pool, job, conditions, table, classes, absent }
+    }
+}
+
+impl JobView<'_> {
+    /// The slots for which an evaluation of Requirements was abandoned, if there are any.
+    pub(super) fn abandoned(&self) -> Option<AbandonedSlots> {
+        let (name, settings) = (Name::new("Requirements"), &self.pool.settings);
+        let is_abandoned = |class: &&SlotClass| {
+            // A failure is an error.
+            let is_error = [&class.one, &class.many].iter().any(|side| side.first() == Some(&Truth::Error));
+            let slot = &self.pool.slots[class.first].ad;
+            let fails = |my, target| {
+                let value = Scope::new(my, settings).with_target(target).eval_attr(name);
+                matches!(value, Err(EvalError::Work(_)))
+            };
+            is_error && (fails(slot, self.job) || fails(self.job, slot))
+        };
+        let mut found = self.classes.all.iter().filter(is_abandoned).peekable();
+        let example = self.pool.of_slots[found.peek()?.first].name.clone();
+        Some(AbandonedSlots { slots: found.map(|class| class.size).sum(), example, steps: settings.limits.work })
     }
 }
 

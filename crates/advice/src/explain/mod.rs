@@ -83,6 +83,7 @@ impl<'p> PoolFacts<'p> {
             exclusion: rules.trim.exclusion(slot, &settings),
         };
         let of_slots = threads::map_all(slots, facts);
+        let settings = bounded(settings, slots.len());
         PoolFacts { slots, of_slots, left_out: &[], unkept: &[], order, rules, settings }
     }
 
@@ -99,6 +100,29 @@ impl<'p> PoolFacts<'p> {
         let PoolFacts { of_slots, order, rules, settings, .. } = self;
         PoolFacts { slots: &[], of_slots, left_out: &[], unkept: &[], order, rules, settings }
     }
+}
+
+/// Slots whose Requirements, or those of the job for them, take too many steps to evaluate: they count as not matching.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AbandonedSlots {
+    /// Number of slots.
+    pub slots: usize,
+    /// One of them.
+    pub example: String,
+    /// Steps after which an evaluation is abandoned.
+    pub steps: u64,
+}
+
+/// Settings for evaluations of so many slots, each of which an explanation evaluates many times: all together take a bounded number of
+/// steps, of which Requirements of real slots take some hundred.
+fn bounded(mut settings: EvalOptions, slots: usize) -> EvalOptions {
+    /// Steps of all slots together.
+    const ALL: u64 = 40_000_000;
+    /// Steps that each slot may take.
+    const EACH: u64 = 20_000;
+    let limits = &mut settings.limits;
+    limits.work = limits.work.min((ALL / slots.max(1) as u64).max(EACH));
+    settings
 }
 
 /// The job of a snapshot with a number, or the first for which an expression holds.

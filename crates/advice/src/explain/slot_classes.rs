@@ -5,8 +5,6 @@
 //! the same outcomes, and the policies of the ads. Conditions are split as in [`classmate::internal::program`], whose rules
 //! say when `&&`, `||` and `?:` of the parts give the outcome of the whole.
 
-use hashbrown::HashSet;
-
 use crate::explain::ad_table::AdTable;
 use crate::explain::clauses::{AdCondition, AdConditions, conditions_of, truth_of};
 use classmate::internal::eval::conditions::Connective;
@@ -69,6 +67,8 @@ pub(super) struct Policy {
 pub(super) struct SlotClasses {
     /// The class of each ad.
     pub(super) of: Vec<u32>,
+    /// The ads of each class, in their order.
+    members: Vec<Vec<u32>>,
     /// The classes, in the order of their first ads.
     pub(super) all: Vec<SlotClass>,
     /// The policies, in the order of their first ads.
@@ -109,7 +109,7 @@ impl SlotClasses {
         for (at, class) in all.iter().enumerate() {
             policies[class.policy].classes.push(at);
         }
-        SlotClasses { of: classes.of, all, policies }
+        SlotClasses { members: classes.members(), of: classes.of, all, policies }
     }
 
     /// Number of ads of some classes together.
@@ -130,8 +130,12 @@ impl SlotClasses {
 
     /// The ads of classes with these numbers, in their order.
     pub(super) fn ads_of(&self, classes: &[usize]) -> Vec<u32> {
-        let wanted: HashSet<usize> = classes.iter().map(|class| self.all[*class].first).collect();
-        self.ads(|class| wanted.contains(&class.first))
+        let mut ads: Vec<u32> = classes.iter().flat_map(|class| &self.members[*class]).copied().collect();
+        if classes.len() > 1 {
+            ads.sort_unstable();
+            ads.dedup();
+        }
+        ads
     }
 }
 

@@ -8,6 +8,7 @@ use crate::cli::policy::PolicyArguments;
 use crate::cli::pool::PoolFiles;
 use crate::cli::submit::SubmitFile;
 use crate::cli::{Failure, FormatArguments, Reply, Streams, complain, leaked, parsed, print_result};
+use crate::report::counted;
 use crate::report::explain::{self as report, ShownParts};
 use classmate::internal::builtin::near::closest;
 use classmate::internal::threads;
@@ -16,7 +17,7 @@ use classmate_advice::internal::explain::cycle::reasons::{self, CauseSurvey};
 use classmate_advice::internal::explain::cycle::record::OutcomeRecord;
 use classmate_advice::internal::explain::cycle::{group, submitter};
 use classmate_advice::internal::explain::replay::{self, ExplainedJob};
-use classmate_advice::internal::explain::{find, slot};
+use classmate_advice::internal::explain::{AbandonedSlots, find, slot};
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::queue::Job;
 use classmate_pool::{CycleOptions, JobId, Policy, PreparedPool, Snapshot, negotiate};
@@ -120,10 +121,18 @@ pub(super) fn run(arguments: &ExplainArguments, streams: Streams) -> Result<(), 
                 one.command = one.command.replacen(" POOL", &format!(" {place}"), 1);
             }
         }
+        warn_of_abandoned(explanation.abandoned.as_ref(), streams);
         let answer = Reply { schema: "explain-job/1", result: &explanation, rows: &explanation.causes };
         print_result(form, &answer, |out| report::write(out, &explanation, &parts, streams.out))
     } else if about.all || about.owner.is_some() {
         let survey = survey(snapshot, about.owner.as_deref())?;
+        warn_of_abandoned(survey.abandoned.as_ref(), streams);
+        if survey.unexamined > 0 {
+            let requests = counted(survey.unexamined as u64, "request");
+            complain(&format!(
+                "note: too many pairs of requests and slots: the cause of {requests} is what the cycle recorded"
+            ));
+        }
         let answer = Reply { schema: "explain-all/1", result: &survey, rows: &survey.causes };
         print_result(form, &answer, |out| report::write_survey(out, &survey, &parts))
     } else if let Some(name) = &about.slot {
@@ -161,6 +170,18 @@ pub(super) fn run(arguments: &ExplainArguments, streams: Streams) -> Result<(), 
             print_result(form, &answer, |out| report::write_steps(out, &title, &found.steps))
         }
     }
+}
+
+/// Reports slots whose evaluation was abandoned.
+fn warn_of_abandoned(abandoned: Option<&AbandonedSlots>, streams: Streams) {
+    let Some(AbandonedSlots { slots, example, steps }) = abandoned else { return };
+    let slots = counted(*slots as u64, "slot");
+    let mut notes = Notes::default();
+    notes.skip(format!(
+        "evaluation limit reached: the Requirements of the job or of a slot take more than {steps} steps for {slots}, such as \
+         `{example}`, counted as not matching"
+    ));
+    notes.show(streams.err);
 }
 
 /// The idle jobs by cause, of a user if one is named.
@@ -215,6 +236,7 @@ fn nothing(what: &str, name: &str, known: &[String]) -> Failure {
     let failure = Failure::input(format!("no {what} `{name}`"));
     match (meant.len(), known.len()) {
         (_, 0) => failure.help("there are none"),
+        (0, 1) => failure.help(&format!("the only one is {}", listed(&mut known.iter()))),
         (1..=LISTED, _) => failure.help(&format!("did you mean {}?", listed(&mut meant.into_iter()))),
         (0, all) => {
             let more = if all > LISTED { format!(" and {} more", all - LISTED) } else { String::new() };

@@ -7,6 +7,7 @@ use hashbrown::{HashMap, HashSet};
 use indexmap::IndexMap;
 use serde::Serialize;
 
+use crate::explain::AbandonedSlots;
 use crate::explain::PoolFacts;
 use crate::explain::ad_table::AdTable;
 use crate::explain::causes::{Cause, Reason, of_match};
@@ -54,6 +55,12 @@ pub struct CauseSurvey {
     /// The causes by submitter.
     #[serde(skip)]
     by_submitter: BTreeMap<String, Vec<CommonCause>>,
+    /// Groups of equal jobs that were not evaluated: their cause is what the cycle recorded.
+    #[serde(skip)]
+    pub unexamined: usize,
+    /// Slots whose evaluation was abandoned for some job, if there are any.
+    #[serde(skip)]
+    pub abandoned: Option<AbandonedSlots>,
 }
 
 impl CauseSurvey {
@@ -65,6 +72,9 @@ impl CauseSurvey {
 
 /// Maximum number of evaluated pairs of a job and a slot.
 const MAX_EVALUATIONS: usize = 20_000_000;
+
+/// Evaluations that take as long as to split the Requirements of slots.
+const EVALUATIONS_PER_POLICY: usize = 50;
 
 /// Jobs with the same expressions that are explained with one table of the slots.
 const JOBS_PER_TABLE: usize = 64;
@@ -131,7 +141,10 @@ pub fn survey<'s>(
     equal.sort_by_key(|one| (std::cmp::Reverse(one.jobs), one.first.id));
     let division = division_of(&prepared);
     // Jobs beyond the maximum are explained by what was recorded alone.
-    let examined = equal.len().min(MAX_EVALUATIONS / pool.slots.len().max(1));
+    let first = equal.first().map(|one| prepared.job(&one.first.ad, &one.first.submitter));
+    let policies = first.map_or(0, |asker| JobView::table(&pool, &asker.ad).policies.count);
+    let examined = equal.len().min(MAX_EVALUATIONS / (pool.slots.len() + policies * EVALUATIONS_PER_POLICY).max(1));
+    let unexamined = equal.len() - examined;
     let askers: Vec<(&EqualJobs<'s>, PreparedJob)> =
         equal[..examined].iter().map(|one| (one, prepared.job(&one.first.ad, &one.first.submitter))).collect();
     let explained = |at: usize, table: &Arc<AdTable<'_>>| {
@@ -142,7 +155,8 @@ pub fn survey<'s>(
         let facts = PreCycleFacts::of(&view, submitter, &asker.unsent);
         let story = CycleTrace::of(record, snapshot, division.as_ref(), (&pool, &facts), &asked);
         let causes = of_cycle(&story, (&pool, &facts), &asked).into_iter().chain(of_match(&view).0);
-        causes.into_iter().next().unwrap_or_else(|| recorded(record, submitter, first))
+        let cause = causes.into_iter().next().unwrap_or_else(|| recorded(record, submitter, first));
+        (cause, view.abandoned())
     };
     let mut alike: HashMap<_, Vec<usize>> = HashMap::new();
     for (at, (_, asker)) in askers.iter().enumerate() {
@@ -153,14 +167,16 @@ pub fn survey<'s>(
         let table = Arc::new(JobView::table(&pool, &askers[places[0]].1.ad));
         places.iter().map(|at| (*at, explained(*at, &table))).collect::<Vec<_>>()
     });
-    let mut causes: Vec<(usize, Cause)> = explained.into_iter().flatten().collect();
-    causes.sort_unstable_by_key(|(at, _)| *at);
-    let causes = causes.into_iter().map(|(_, cause)| cause);
+    let mut explained: Vec<(usize, (Cause, Option<AbandonedSlots>))> = explained.into_iter().flatten().collect();
+    explained.sort_unstable_by_key(|(at, _)| *at);
+    let (causes, abandoned): (Vec<_>, Vec<_>) = explained.into_iter().map(|(_, found)| found).unzip();
+    let abandoned =
+        abandoned.into_iter().flatten().reduce(|one, other| if other.slots > one.slots { other } else { one });
     let rest = equal[examined..].iter().map(|one| recorded(record, &one.submitter, &one.first));
     let shared = shared_ids(snapshot, &pool, equal.iter().map(|one| one.first.id));
     let mut found: IndexMap<String, CommonCause> = IndexMap::new();
     let mut of: BTreeMap<String, IndexMap<String, CommonCause>> = BTreeMap::new();
-    for (one, cause) in equal.iter().zip(causes.chain(rest)) {
+    for (one, cause) in equal.iter().zip(causes.into_iter().chain(rest)) {
         let Cause { reason, label, text } = cause;
         let global = shared.contains(&one.first.id).then(|| one.first.ad.eval_string("GlobalJobId")).flatten();
         let example = global.unwrap_or_else(|| one.first.id.to_string());
@@ -178,7 +194,7 @@ pub fn survey<'s>(
         causes
     };
     let by_submitter = of.into_iter().map(|(name, found)| (name, sorted(found))).collect();
-    Ok(CauseSurvey { idle, matched, causes: sorted(found), by_submitter })
+    Ok(CauseSurvey { idle, matched, causes: sorted(found), by_submitter, abandoned, unexamined })
 }
 
 /// Those of some IDs that jobs of several access points have.

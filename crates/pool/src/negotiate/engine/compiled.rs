@@ -149,6 +149,10 @@ impl CompiledCycle {
         let sample_slots: Vec<&ClassAd> = slot_structures.firsts().into_iter().map(|place| source.ad(place)).collect();
         let ranked = Some(rules).filter(|_| listed.is_none());
         let semantics = offers.settings.semantics;
+        let pairs = order.len().saturating_mul(requests.len());
+        if has_too_many_plans(sample_slots.len().saturating_mul(sample_requests.len()), pairs) {
+            return Err("nearly every slot and every request has expressions of its own");
+        }
         let plans = MatchPlans::new(&sample_slots, &sample_requests, &vocabulary, ranked, in_use, semantics);
         let (roots, exprs) = evaluated(ranked, in_use);
         let equivalence = RequestEquivalence::of(&vocabulary, &exprs, &roots);
@@ -173,6 +177,16 @@ impl CompiledCycle {
             Self { order, odd, listed, vocabulary, equivalence, plans, structures, unpartitioned, combinations, table };
         Ok((compiled, requests))
     }
+}
+
+/// Returns whether to compile so many plans would take longer, and more memory, than to evaluate the pairs of slots and requests that
+/// they serve one by one.
+fn has_too_many_plans(plans: usize, pairs: usize) -> bool {
+    /// Pairs that are evaluated in the time in which a plan is compiled.
+    const PAIRS_PER_PLAN: usize = 16;
+    /// Plans that are compiled in any case: they take about a second.
+    const ANY: usize = 500_000;
+    plans > ANY && plans.saturating_mul(PAIRS_PER_PLAN) > pairs
 }
 
 /// Returns whether any slot at the places is in use and may be preempted, and the attributes that the cycle can look at;
