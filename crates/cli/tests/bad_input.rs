@@ -479,8 +479,11 @@ fn a_job_that_a_limit_of_the_site_keeps_back_is_told_so() {
     let slots = slot("slot1") + &slot("slot2") + &slot("slot3");
     let (_folder, path) = folder(&[("jobs.ads", &jobs), ("slots.ads", &slots), ("dirac.cfg", cs)]);
     let found = classmate(&["negotiate", &path, "--policy", "dirac"]);
-    says(&found, 0, &["held by a site limit"]);
+    says(&found, 0, &["held by RunningLimit/CERN/JobType/MC = 1"]);
     assert!(!found.text.contains("other jobs were drawn"), "{}", found.text);
+    let cause = "held by RunningLimit/CERN/JobType/MC = 1: the site starts no more such jobs now";
+    let idle = if found.text.contains("1.0  u@x") { "2.0" } else { "1.0" };
+    says(&classmate(&["explain", &path, "--policy", "dirac", "--job", idle]), 0, &[cause]);
 }
 
 #[test]
@@ -647,4 +650,57 @@ fn slots_are_only_added_from_files_that_have_them() {
     let added = |name: &str| classmate(&["whatif", &path, "--add-slots", &format!("{path}/{name}")]);
     says(&added("jobs.ads"), 2, &["jobs.ads` contains no slots, but 1 ad of another kind", "condor_status -long"]);
     says(&added("empty"), 2, &["empty` does not contain any slots"]);
+}
+
+#[test]
+fn ads_in_place_of_a_configuration_are_refused() {
+    let (_folder, path) = folder(&[("jobs.ads", &job(1, "")), ("slots.ads", SLOT)]);
+    let slots = format!("{path}/slots.ads");
+    let found = classmate(&["negotiate", &path, "--config", &slots]);
+    says(&found, 2, &["slots.ads` does not contain a configuration, but ads"]);
+    let empty = tempfile::tempdir().unwrap();
+    let found = classmate(&["negotiate", &path, "--config", &empty.path().display().to_string()]);
+    says(&found, 1, &["does not contain a configuration", "expected `condor_config`"]);
+}
+
+#[test]
+fn a_share_of_a_group_without_jobs_has_no_effect() {
+    let cs = "Registry\n{\nGroups\n{\nphysics\n{\nJobShare = 10\n}\n}\n}\n";
+    let jobs = job(1, "AcctGroup = \"physics\"") + &job(2, "AcctGroup = \"chemistry\"");
+    let (_folder, path) = folder(&[("jobs.ads", &jobs), ("slots.ads", SLOT), ("dirac.cfg", cs)]);
+    let whatif = |group: &str| {
+        let line = format!("Registry/Groups/{group}/JobShare = 500");
+        classmate(&["whatif", &path, "--policy", "dirac", "--set", &line])
+    };
+    let message =
+        "`Registry/Groups/physcs/JobShare` has no effect: no job is of group `physcs`; did you mean `physics`?";
+    says(&whatif("physcs"), 1, &[message, "error: a change has no effect"]);
+    says(&whatif("chemistry"), 0, &["section `/Registry/Groups/chemistry` is new"]);
+    says(&whatif("physics"), 0, &[]);
+}
+
+#[test]
+fn a_setting_without_a_value_is_answered_with_an_example() {
+    let (_folder, path) = folder(&[("jobs.ads", &job(1, "")), ("slots.ads", SLOT)]);
+    let found = classmate(&["whatif", &path, "--set", "foo"]);
+    says(&found, 2, &["--set: expected `NAME = value`, found `foo`", "--set 'PRIORITY_HALFLIFE = 3600'"]);
+}
+
+#[test]
+fn a_listing_that_slurm_did_not_write_is_invalid() {
+    for listing in ["{\"jobs\": [{\"job_id\": 5}]}", "{\"jobs\": ["] {
+        let (_folder, path) = folder(&[("slurm.conf", ""), ("squeue.json", listing)]);
+        says(
+            &classmate(&["sprio", &path]),
+            2,
+            &["cannot read", "squeue.json", "expected the output of `squeue --json`"],
+        );
+    }
+}
+
+#[test]
+fn the_only_name_is_named() {
+    let (_folder, path) = folder(&[("jobs.ads", &job(1, "")), ("slots.ads", SLOT)]);
+    let found = classmate(&["explain", &path, "--slot", "zz"]);
+    says(&found, 2, &["no slot in the cycle is named `zz`", "the only one is `slot1"]);
 }

@@ -119,8 +119,13 @@ impl ListingFormat {
     }
 }
 
+/// The content of a listing is not what Slurm writes.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidListing(String);
+
 fn wrong(message: String) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, message)
+    io::Error::new(io::ErrorKind::InvalidData, InvalidListing(message))
 }
 
 /// A job, however it was listed. An absent number is one that is not set.

@@ -1,5 +1,6 @@
 //! The files and options of DIRAC's policy.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use crate::cli::failure::MessageBody;
@@ -16,6 +17,9 @@ use classmate_pool::internal::priority::dirac::DiracChoice;
 
 /// The name of the file in a pool.
 const CONF: &str = "dirac.cfg";
+
+/// The section of the groups of users.
+const GROUPS: &str = "/Registry/Groups";
 
 /// DIRAC's configuration files, and choices where its documentation and its program differ.
 #[derive(clap::Args, Clone, Debug)]
@@ -96,11 +100,17 @@ impl DiracArguments {
     }
 
     /// Reads the files, or the one in the pool's directory; without any the defaults of DIRAC hold.
-    pub(super) fn read(&self, pool: Option<&Path>, notes: &mut Notes) -> Result<DiracChoice, Failure> {
+    /// `groups` are those of jobs, for options that change them.
+    pub(super) fn read(
+        &self,
+        pool: Option<&Path>,
+        groups: &dyn Fn() -> HashSet<Vec<u8>>,
+        notes: &mut Notes,
+    ) -> Result<DiracChoice, Failure> {
         let paths = if self.files.is_empty() { own(pool, CONF).into_iter().collect() } else { self.files.clone() };
         let text = |path: &PathBuf| Ok((path.display().to_string(), contents(path)?));
         let mut files = paths.iter().map(text).collect::<Result<Vec<_>, Failure>>()?;
-        self.warn_of_new(&files, notes);
+        self.warn_of_new(&files, groups, notes);
         files.extend(self.changes.iter().map(|(path, value)| ("--set".to_owned(), sections(path, value))));
         let choice = DiracChoice::read(files.clone(), self.vo.clone(), self.setup.clone());
         let choice = choice.map_err(|error| refused(&error, files))?;
@@ -119,7 +129,7 @@ impl DiracArguments {
     }
 
     /// Reports sections that no file has, whose names may be typos.
-    fn warn_of_new(&self, files: &[(String, Vec<u8>)], notes: &mut Notes) {
+    fn warn_of_new(&self, files: &[(String, Vec<u8>)], groups: &dyn Fn() -> HashSet<Vec<u8>>, notes: &mut Notes) {
         let mut tree = DiracTree::default();
         // Errors in the files are reported by their readers.
         if self.changes.is_empty() || files.iter().any(|(name, text)| tree.add(name, text).is_err()) {
@@ -138,7 +148,11 @@ impl DiracArguments {
                     section.sections().map(|inside| String::from_utf8_lossy(inside.name()).into_owned()).collect();
                 let near = near::closest(part.as_bytes(), names.iter().map(String::as_str));
                 let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-                notes.warn(format!("--set: section `{above}/{part}` is new{near}"));
+                if above == GROUPS && !groups().contains(part.as_bytes()) {
+                    notes.no_effect(format!("--set: `{path}` has no effect: no job is of group `{part}`{near}"));
+                } else {
+                    notes.warn(format!("--set: section `{above}/{part}` is new{near}"));
+                }
                 break;
             }
         }

@@ -12,6 +12,7 @@ use classmate_advice::internal::anonymize::AnonymizeError;
 use classmate_config::ConfigError;
 use classmate_config::internal::config::disk::io_reason;
 use classmate_pool::internal::accountant::JournalError;
+use classmate_pool::internal::listing::InvalidListing;
 use classmate_pool::{CommitError, LoadError};
 use classmate_wire::WireError;
 
@@ -122,7 +123,12 @@ impl Failure {
 
     /// A file could not be read.
     pub(super) fn reading(name: impl Display, error: &io::Error) -> Self {
-        Failure::new(format!("cannot read `{name}`: {}", io_reason(error)))
+        let failure = Failure::new(format!("cannot read `{name}`: {}", io_reason(error)));
+        if error.get_ref().and_then(|inner| inner.downcast_ref::<InvalidListing>()).is_some() {
+            let help = "expected the output of `squeue --json`, `scontrol -o show jobs` or `scontrol -o show nodes`";
+            return Failure { status: 2, ..failure.help(help) };
+        }
+        failure
     }
 
     /// A file could not be written.
@@ -197,7 +203,10 @@ impl Failure {
 
 impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Self {
-        Failure::new(error.to_string())
+        match error {
+            LoadError::File { name, error } => Failure::reading(name, &error),
+            error => Failure::new(error.to_string()),
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use crate::cli::slurm::{SLURM_CONF, SlurmArguments};
 use classmate::{ClassAd, List, Value};
 use classmate_config::Config;
 use classmate_config::internal::config::slurm::Weights;
+use classmate_pool::internal::priority::dirac::group_of_job;
 use classmate_pool::internal::priority::slurm::machines::enlist;
 use classmate_pool::internal::quota::{GroupSetting, QuotaSettings};
 use classmate_pool::{Policy, Snapshot};
@@ -138,7 +139,9 @@ impl PolicyArguments {
             PolicyName::Condor => Ok(Policy::Condor),
             PolicyName::Dirac => {
                 warn_of_dynamic_quotas(&snapshot.config, notes);
-                Ok(Policy::Dirac(self.dirac.read(pool, notes)?))
+                let settings = snapshot.settings();
+                let groups = || snapshot.jobs.iter().map(|job| group_of_job(job, &settings)).collect();
+                Ok(Policy::Dirac(self.dirac.read(pool, &groups, notes)?))
             }
             PolicyName::Slurm => {
                 let settings = self.slurm.read(pool, &snapshot.config, (&mut snapshot.slots, &snapshot.jobs), notes)?;

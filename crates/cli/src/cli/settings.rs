@@ -89,10 +89,7 @@ impl Sources {
         });
         let mut reading = Reading { config, error: None };
         for path in &self.files {
-            if path.is_dir() && of_pool(path)?.is_empty() {
-                return Err(Failure::new(format!("`{}` does not contain a configuration", path.display()))
-                    .help("expected `condor_config`, `config.d` or `config` in it"));
-            }
+            expect_configuration(path)?;
             reading.read(path, self.local_files)?;
         }
         if reading.error.is_none() && self.environment && !self.local_files {
@@ -156,10 +153,18 @@ pub(super) fn of_files(paths: &[PathBuf]) -> Result<Reading, Failure> {
 /// run programs.
 pub(super) fn pool(given: Option<&Path>, pool: Option<&Path>, commands: bool, color: Color) -> Result<Config, Failure> {
     let mut reading = Reading::empty(commands);
+    if let Some(path) = given {
+        expect_configuration(path)?;
+    }
     if let Some(path) = given.or(pool.filter(|pool| pool.is_dir())) {
         reading.read(path, false)?;
     }
-    reading.whole(color)
+    let config = reading.whole(color)?;
+    // Every ad has this attribute, and no configuration variable has this name.
+    if let Some(path) = given.filter(|_| config.assignments().any(|(name, ..)| name.eq_ignore_ascii_case(b"MyType"))) {
+        return Err(Failure::input(format!("`{}` does not contain a configuration, but ads", path.display())));
+    }
+    Ok(config)
 }
 
 /// Places of the configuration of HTCondor's tools, in the order in which they are tried.
@@ -242,6 +247,15 @@ pub(super) fn of_pool(pool: &Path) -> Result<Vec<PathBuf>, Failure> {
     let cannot =
         |(path, error): (PathBuf, FileError)| Failure::new(format!("cannot read `{}`: {error}", path.display()));
     Disk::pool_config(pool).map_err(cannot)
+}
+
+/// Fails if a path is a directory without a configuration.
+fn expect_configuration(path: &Path) -> Result<(), Failure> {
+    if path.is_dir() && of_pool(path)?.is_empty() {
+        return Err(Failure::new(format!("`{}` does not contain a configuration", path.display()))
+            .help("expected `condor_config`, `config.d` or `config` in it"));
+    }
+    Ok(())
 }
 
 /// Most bytes that are read of what is no file: a device may never end.

@@ -1,5 +1,7 @@
 //! `classmate taskqueues POOL`
 
+use std::collections::HashSet;
+
 use crate::cli::dirac::DiracArguments;
 use crate::cli::input::Notes;
 use crate::cli::pool::PoolFiles;
@@ -69,7 +71,7 @@ pub(super) struct TaskqueuesArguments {
 
 pub(super) fn run(arguments: &TaskqueuesArguments, streams: Streams) -> Result<(), Failure> {
     let mut notes = Notes::default();
-    let choice = arguments.dirac.read(arguments.files.directory(), &mut notes)?;
+    let choice = arguments.dirac.read(arguments.files.directory(), &HashSet::new, &mut notes)?;
     let settings = choice.settings().clone();
     let snapshot = Snapshot { policy: Policy::Dirac(choice), ..arguments.files.snapshot(&mut notes, streams.err)? };
     notes.show(streams.err);

@@ -182,6 +182,10 @@ pub(super) fn set(snapshot: &mut Snapshot, lines: &[&String], notes: &mut Notes)
     }
     let before: Vec<_> = conditions(&snapshot.config).collect();
     for line in lines {
+        if line.trim().bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(&byte)) {
+            return Err(Failure::input(format!("--set: expected `NAME = value`, found `{line}`"))
+                .help("for example --set 'PRIORITY_HALFLIFE = 3600'"));
+        }
         snapshot.config.add("--set", line.as_bytes())?;
     }
     for ((name, old), new) in CONDITIONS.iter().zip(before).zip(conditions(&snapshot.config)) {

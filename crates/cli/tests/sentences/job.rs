@@ -484,6 +484,9 @@ impl JobCase<'_> {
     #[expect(clippy::too_many_lines, reason = "one form of a sentence after another")]
     fn of_cycle(&self, text: &str, usable: &[&Slot]) -> Checked {
         let (outcome, own) = (self.played.outcome, &self.submitter);
+        if let Some(why) = text.strip_prefix("the cycle does not consider the only matching slot: it is ") {
+            return check(usable.len() == 1 && self.exclusion(usable[0]) && !why.is_empty(), "it is considered");
+        }
         let text = &*text.replace("the only matching slot", "1 of the 1 matching slot");
         // A job stays idle after a match that its access point does not use, and may match again.
         let mut made = outcome.matches.iter().filter(|made| made.job == self.id).peekable();

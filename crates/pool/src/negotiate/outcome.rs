@@ -153,14 +153,17 @@ pub enum Rejection {
 }
 
 impl Rejection {
-    /// The reason in the words of `condor_negotiator`, with the names of the concurrency limits that are reached.
+    /// The reason in the words of `condor_negotiator`, with the concurrency limits or the limits of sites that are reached.
     pub fn reason(self, reached: &[String]) -> String {
         match self {
             Self::ConcurrencyLimit => format!("concurrency limit {} reached", reached.join(", ")),
             Self::PreemptionRequirements => "PREEMPTION_REQUIREMENTS == False".to_owned(),
             Self::SubmitterLimit => "submitter limit exceeded".to_owned(),
             Self::NoMatch => "no match found".to_owned(),
-            Self::SiteLimit => "held by a site limit".to_owned(),
+            Self::SiteLimit => match reached {
+                [first, _, rest @ ..] => format!("held by {first} and {} more", rest.len() + 1),
+                _ => format!("held by {}", reached.concat()),
+            },
             Self::NotRequested => "no slot requested it".to_owned(),
             Self::NotDrawn => "other jobs were drawn".to_owned(),
         }

@@ -210,7 +210,7 @@ impl NegotiationLoop<'_> {
 
     /// Adds the rejections of the jobs that are left to the outcome: one for each set of equivalent jobs.
     pub(super) fn tell_left(&mut self, pie: u32, members: &[usize], alike: &[EquivalentJobs], singles: &SingleTurns) {
-        for EquivalentJobs { jobs, held_back } in alike {
+        for EquivalentJobs { jobs, held_by } in alike {
             let mut tally = Tally::default();
             for (_, job) in jobs {
                 tally += singles.tallies.get(*job).copied().unwrap_or_default();
@@ -222,7 +222,7 @@ impl NegotiationLoop<'_> {
             let count = 1 + left.count();
             let rejection = match (tally.considered, tally.suitable) {
                 (1.., 0) => offer::rejection(&tally),
-                _ if *held_back => Rejection::SiteLimit,
+                _ if !held_by.is_empty() => Rejection::SiteLimit,
                 (0, _) => Rejection::NotRequested,
                 _ => Rejection::NotDrawn,
             };
@@ -231,7 +231,7 @@ impl NegotiationLoop<'_> {
                 schedd: self.queue.jobs[job].schedd.clone(),
                 jobs: count,
                 submitter: self.submitters[members[who]].name.to_string_lossy().into_owned(),
-                reason: rejection.reason(&[]),
+                reason: rejection.reason(held_by),
                 rejection,
                 slots: tally,
                 pie,

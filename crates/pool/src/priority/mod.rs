@@ -164,8 +164,8 @@ pub trait Turns {
 pub struct EquivalentJobs {
     /// Claimant of each job, and its number in the deal.
     pub jobs: Vec<(usize, usize)>,
-    /// True if the policy did not offer them to a slot because of a limit of its site.
-    pub held_back: bool,
+    /// The limits of sites because of which the policy did not offer them to a slot.
+    pub held_by: Vec<String>,
 }
 
 /// A submitter at one access point that requests slots.

@@ -79,7 +79,7 @@ pub(crate) fn of_cycle(
     }
     let mut found: Vec<Cause> = Vec::new();
     if let Some(refused) = story.refused.as_ref().filter(|refused| refused.rejection == Rejection::SiteLimit) {
-        let text = format!("{}: the sites of the matching slots start no more such jobs now", refused.reason);
+        let text = format!("{}: the site starts no more such jobs now", refused.reason);
         found.push(Cause::new(Reason::HeldBack, &refused.reason, text));
     }
     if taken.not_looked_at == taken.usable {
@@ -129,7 +129,7 @@ pub(crate) fn of_cycle(
         CycleObstacle::Taken => {}
     }
     let bounded = found.iter().any(is_limit);
-    if found.is_empty() {
+    if found.iter().all(|cause| cause.reason == Reason::HeldBack) {
         // It has the turn of the group that it belongs to.
         found.extend(story.group.as_ref().and_then(|group| unknown_group(group, pool, asked)));
         found.extend(taken.causes(3));
@@ -208,6 +208,11 @@ impl std::fmt::Display for LightestSlot {
 
 /// The sentence about matching slots that the cycle does not consider, if there are any.
 fn not_looked_at(taken: &Competition) -> Option<Cause> {
+    if taken.usable == 1 && taken.not_looked_at == 1 {
+        let text = "the cycle does not consider the only matching slot";
+        let why = taken.excluded.iter().map(|(why, _)| format!("it is {why}")).collect::<Vec<_>>().join(", ");
+        return Some(Cause::new(Reason::NotLookedAt, text, format!("{text}: {why}")));
+    }
     let why = |(why, count): &(String, usize)| format!("{count} {} {why}", verb(*count, "is", "are"));
     let why = taken.excluded.iter().map(why).collect::<Vec<_>>().join(", ");
     let all = counted(taken.usable, "matching slot");

@@ -192,6 +192,11 @@ fn owner(facts: AdReader<'_>) -> Word {
     word(memchr::memchr(b'@', user).map_or(user, |at| &user[..at]))
 }
 
+/// The group of a job.
+pub fn group_of_job(job: &ClassAd, settings: &EvalOptions) -> Vec<u8> {
+    group(AdReader::of(job, settings)).to_vec()
+}
+
 pub(super) fn group(facts: AdReader<'_>) -> Word {
     let explicit = GROUPS.iter().find_map(|name| facts.string(*name));
     if let Some(explicit) = explicit.filter(|group| !group.is_empty()) {

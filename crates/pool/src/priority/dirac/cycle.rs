@@ -265,6 +265,8 @@ struct Draws {
     slots: Vec<FreeSlot>,
     /// Queues that a resource accepts, by its address.
     accepted: HashMap<*const SiteResource, Arc<[i64]>>,
+    /// Queues that a limit keeps from a resource, by its address.
+    held: HashSet<(i64, *const SiteResource)>,
     /// The slot that requests a job.
     at: usize,
     /// Jobs of each queue when the deal began.
@@ -296,7 +298,7 @@ impl Draws {
         let equivalent_jobs = waiters.queues.iter().map(|queue| {
             let waiter = |job: &QueuedJob| waiters.jobs[job.id as usize];
             let jobs = queue.jobs.iter().map(waiter).map(|WaitingJob { who, job }| (who, job)).collect();
-            EquivalentJobs { jobs, held_back: false }
+            EquivalentJobs { jobs, held_by: Vec::new() }
         });
         let equivalent_jobs = equivalent_jobs.collect();
         let visit = |(who, (priority, share)): (usize, (f64, f64))| Visit::of_jobs(who, deal, priority, share);
@@ -309,6 +311,7 @@ impl Draws {
             generator: SplitMix64::new(policy.evaluation.seed),
             slots: policy.slots.clone(),
             accepted: HashMap::new(),
+            held: HashSet::new(),
             at: 0,
             equivalent_jobs,
             order: None,
@@ -337,10 +340,16 @@ impl Draws {
         for &id in &*accepted {
             let Some(queue) = self.waiters.queues.get(id) else { continue };
             let Some(job) = queue.jobs.first() else { continue };
-            if !self.limits.allow(&asking.resource.sites, &queue.requirements, self.now) {
+            let sites = &asking.resource.sites;
+            if !self.limits.allow(sites, &queue.requirements, self.now) {
                 // Queues are numbered from 1.
-                if let Some(jobs) = self.equivalent_jobs.get_mut(id as usize - 1) {
-                    jobs.held_back = true;
+                let jobs = self.equivalent_jobs.get_mut(id as usize - 1);
+                if let Some(jobs) = jobs.filter(|_| self.held.insert((id, Arc::as_ptr(&asking.resource)))) {
+                    for limit in self.limits.reached(sites, &queue.requirements, self.now) {
+                        if !jobs.held_by.contains(&limit) {
+                            jobs.held_by.push(limit);
+                        }
+                    }
                 }
                 continue;
             }

@@ -22,7 +22,7 @@ pub mod table;
 pub mod task;
 pub mod weight;
 
-pub use ad::distinguishing_request;
+pub use ad::{distinguishing_request, group_of_job};
 pub use chance::{chances, first_chances};
 pub use choice::DiracChoice;
 pub use correct::{Correction, SliceUse, ZeroUse, correct};

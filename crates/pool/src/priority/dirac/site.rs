@@ -86,6 +86,21 @@ impl SiteLimits {
         delays.any(|(limit, last)| now < last + limit.limit)
     }
 
+    /// The limits that keep such a job from the slots of these sites now, by their path in the configuration and their number.
+    pub fn reached(&self, sites: &[Word], job: &Requirements, now: f64) -> Vec<String> {
+        let name = |section: &str, SiteLimit { site, attribute, value, limit, .. }: &SiteLimit| {
+            let text = |word: &Word| String::from_utf8_lossy(word).into_owned();
+            format!("{section}/{}/{attribute:?}/{} = {limit}", text(site), text(value))
+        };
+        let of_site = |LimitSet { running, delays }: &LimitSet| {
+            let full = running.iter().filter(|(limit, running)| *running >= limit.limit && has(job, limit));
+            let recent = delays.iter().filter(|(limit, last)| now < last + limit.limit && has(job, limit));
+            let full = full.map(|(limit, _)| name("RunningLimit", limit));
+            full.chain(recent.map(|(limit, _)| name("MatchingDelay", limit))).collect::<Vec<String>>()
+        };
+        sites.iter().filter_map(|site| self.0.get(site)).flat_map(of_site).collect()
+    }
+
     /// Returns whether such a job may start at a slot of these sites now.
     ///
     /// If jobs are limited by several attributes, one that does not limit this job is enough.
@@ -143,6 +158,8 @@ mod tests {
         assert!(!limits.allow(&cern(), &job("b", "User"), 0.0));
         assert!(limits.allow(&cern(), &job("b", "MC"), 0.0));
         assert!(limits.allow(&[b"RAL"[..].into()], &job("b", "User"), 0.0));
+        assert_eq!(limits.reached(&cern(), &job("b", "User"), 0.0), ["RunningLimit/CERN/JobType/User = 2"]);
+        assert!(limits.reached(&cern(), &job("b", "MC"), 0.0).is_empty());
     }
 
     #[test]
@@ -150,6 +167,7 @@ mod tests {
         let mut limits = limits("MatchingDelay {\nCERN {\nOwner {\na = 10\n}\n}\n}");
         assert!(limits.allow(&cern(), &job("a", ""), 5.0));
         limits.started(&cern(), &job("a", ""), 5.0);
+        assert_eq!(limits.reached(&cern(), &job("a", ""), 14.9), ["MatchingDelay/CERN/Owner/a = 10"]);
         assert!(!limits.allow(&cern(), &job("a", ""), 14.9) && limits.allow(&cern(), &job("a", ""), 15.0));
     }
 
