@@ -481,7 +481,7 @@ fn what_slots_ask_of_presence_defaults_lists_and_remainders_is_found() {
     assert_eq!(left[2], format!("remove `TARGET.RequestMemory % 1024 == 0` from `Requirements` of slots{tail}"));
     assert_eq!(first("A = 1", "TARGET.RequestCpus != 1"), format!("request_cpus = 2{tail}"));
     // Any other string will do; and without the attribute the other branch counts, which is true.
-    assert_eq!(first("Project = \"\"", "TARGET.Project != \"\""), format!("+Project = \"any\"{tail}"));
+    assert_eq!(first("Project = \"\"", "TARGET.Project != \"\""), format!("+Project = \"...\" (any string){tail}"));
     for policy in [
         "ifThenElse(TARGET.Length is \"Long\", Cpus > 8, true)",
         "ifThenElse(TARGET.Length isnt undefined && TARGET.Length == \"Long\", Cpus > 8, Cpus < 8)",
@@ -1451,7 +1451,7 @@ fn a_condition_that_concerns_more_than_twice_as_many_slots_is_the_first_cause() 
 fn an_attribute_that_slots_want_is_added_corrected_or_removed() {
     let named = "Requirements = isUndefined(TARGET.ProjectName) != true && TARGET.ProjectName != \"\"";
     let told = suggestions("Requirements = true", named);
-    assert!(told.contains(&"+ProjectName = \"any\": 1 of 1 slot matches".to_owned()), "{told:?}");
+    assert!(told.contains(&"+ProjectName = \"...\" (any string): 1 of 1 slot matches".to_owned()), "{told:?}");
     let site = |sites: &str, more: &str| {
         let slot = format!(
             "Site = \"SU-ITS\"; Requirements = TARGET.Sites is undefined || stringListMember(Site, TARGET.Sites{more})"

@@ -335,10 +335,12 @@ fn of_obstacles(view: &JobView<'_>, full: Option<&FullSlots>) -> (Vec<Cause>, us
     let is_named = |set: &Vec<usize>| found.iter().map(|(at, ..)| at).chain(&explained).any(|at| set.contains(at));
     let others = obstacles.sets.iter().filter(|(set, _)| !is_named(set)).map(|(_, slots)| slots).sum();
     // Slots that are large enough are what the job waits for, unless another condition concerns more than twice as many.
-    let is_narrow = |full: &FullSlots| {
-        found.first().is_some_and(|(.., first, _)| view.classes.size(&first.classes) > 2 * full.slots.len())
+    let wider = |full: &FullSlots| {
+        let is_wider =
+            |(.., one, _): &&(usize, bool, Failing<'_>, Cause)| view.classes.size(&one.classes) > 2 * full.slots.len();
+        found.iter().take(MAX_CAUSES - 1).take_while(is_wider).count()
     };
-    let place = usize::from(full.is_some_and(is_narrow));
+    let place = full.map_or(0, wider);
     let mut causes: Vec<Cause> = apart.into_iter().chain(found.into_iter().map(|(.., cause)| cause)).collect();
     causes.splice(place..place, full.map(|full| full.cause(view)));
     causes.truncate(MAX_CAUSES);

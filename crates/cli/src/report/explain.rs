@@ -16,7 +16,7 @@ use classmate_advice::internal::explain::cycle::reasons::CauseSurvey;
 use classmate_advice::internal::explain::cycle::trace::CycleTrace;
 use classmate_advice::internal::explain::names::MissingAttribute;
 use classmate_advice::internal::explain::near_jobs::SlotChange;
-use classmate_advice::internal::explain::repair::suggestion::{Change, Changed, Suggestion};
+use classmate_advice::internal::explain::repair::suggestion::{ANY_STRING, Change, Changed, Suggestion};
 use classmate_advice::internal::explain::slot::{CandidateSubmitter, SlotExplanation};
 use classmate_advice::internal::explain::tested_setting::TestedSetting;
 use classmate_advice::internal::explain::values::verb;
@@ -270,12 +270,17 @@ fn suggestions<'e>(found: &Explanation, some: impl Iterator<Item = &'e Suggestio
     if shown.is_empty() {
         return Vec::new();
     }
-    let heading = format!("What to do (tested against all {}):", counted(found.slots as u64, "slot"));
+    let heading = format!("What to do (tested against {}):", every(found.slots, "slot"));
     let line = |one: &&Suggestion| {
         let (change, effect) = suggested(one, found);
         format!("  {}: {effect}", color.paint(Paint::Good, &brief_change(&change)))
     };
     std::iter::once(heading).chain(shown.iter().map(line)).collect()
+}
+
+/// All of some things, or the only one.
+fn every(count: usize, what: &str) -> String {
+    if count == 1 { format!("the only {what}") } else { format!("all {}", counted(count as u64, what)) }
 }
 
 /// The attributes and conditions that a suggestion changes, without the new values.
@@ -461,7 +466,7 @@ pub fn write_slot(out: &mut impl Screen, found: &SlotExplanation, parts: &ShownP
         format!("  job {}: {changes}", change.job)
     };
     let suggestions = || {
-        let heading = format!("What to do (tested against all {all}):");
+        let heading = format!("What to do (tested against {}):", every(found.jobs, "idle job"));
         std::iter::once(heading).chain(found.changes.iter().take(MAX_SHOWN).map(change)).collect()
     };
     let lines = SummaryLines {
@@ -615,7 +620,7 @@ fn command(attribute: &str) -> (String, Option<u64>) {
         (_, "gpusminmemory") => "gpus_minimum_memory".to_owned(),
         (_, "requiregpus") => "require_gpus".to_owned(),
         (_, "concurrencylimits") => "concurrency_limits".to_owned(),
-        (_, "acctgroup") => "accounting_group".to_owned(),
+        (_, "acctgroup" | "accountinggroup") => "accounting_group".to_owned(),
         (_, "acctgroupuser") => "accounting_group_user".to_owned(),
         (_, "jobprio") => "priority".to_owned(),
         _ => format!("+{attribute}"),
@@ -647,6 +652,24 @@ fn commands(changes: &[Change], whose: &str) -> Vec<String> {
 /// Commands of submit files whose strings have no quotation marks.
 const UNQUOTED: [&str; 3] = ["accounting_group", "accounting_group_user", "concurrency_limits"];
 
+/// The commands of a submit file for another `AccountingGroup`: the group, a dot and the user.
+fn account(before: &str, after: &str) -> String {
+    let parts = |text: &str| -> Option<(String, String)> {
+        let text = text.strip_prefix('"')?.strip_suffix('"')?;
+        let (group, user) = text.rsplit_once('.').unwrap_or(("", text));
+        Some((group.to_owned(), user.to_owned()))
+    };
+    let (old, Some((group, user))) = (parts(before), parts(after)) else {
+        return format!("+AccountingGroup = {after}");
+    };
+    let commands = [("accounting_group", group), ("accounting_group_user", user)];
+    let is_same = |(at, value): (usize, &String)| {
+        old.as_ref().is_some_and(|(group, user)| [group, user][at] == value) || value.is_empty()
+    };
+    let changed = commands.iter().enumerate().filter(|(at, (_, value))| !is_same((*at, value)));
+    changed.map(|(_, (command, value))| format!("{command} = {value}")).collect::<Vec<_>>().join(" and ")
+}
+
 /// A change of the job as it is written in a submit file, or of the policy of slots.
 fn described(change: &Change, whose: &str) -> String {
     let Change { attribute, before, after, .. } = change;
@@ -656,6 +679,8 @@ fn described(change: &Change, whose: &str) -> String {
     let (command, unit) = command(attribute);
     match change.of {
         Changed::Job if after == "undefined" => format!("remove {command}"),
+        Changed::Job if after.trim_matches('"') == ANY_STRING => format!("{command} = {after} (any string)"),
+        Changed::Job if attribute.eq_ignore_ascii_case("AccountingGroup") => account(before, after),
         Changed::Job if UNQUOTED.contains(&command.as_str()) => {
             let text = after.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(after);
             format!("{command} = {text}")

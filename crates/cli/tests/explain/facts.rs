@@ -29,6 +29,9 @@ fn slots_that_are_large_enough_but_in_use_are_the_cause() {
     let found = causes(LARGE, &[slots[0], small, small, small]);
     assert!(found[0].starts_with("no slot satisfies `TARGET.Memory >="), "{found:?}");
     assert!(found[1].starts_with("1 of 4 slots is large enough for the job, but in use: 1 of 16 cores"), "{found:?}");
+    let small = small.replace("Cpus = 16", "Cpus = 1");
+    let found = causes(LARGE, &[slots[0], &small, &small, &small]);
+    assert!(found[2].starts_with("1 of 4 slots is large enough for the job, but in use"), "{found:?}");
     // 20 cores are more than the slots have in all.
     let found = causes(&LARGE.replace("RequestCpus = 8", "RequestCpus = 20"), &slots);
     assert!(found.iter().all(|cause| !cause.contains("large enough")), "{found:?}");
@@ -167,7 +170,7 @@ fn a_condition_in_an_attribute_that_slots_name_is_changed_for() {
 #[test]
 fn the_type_of_an_attribute_is_known_where_slots_do_not_say_it() {
     let told = suggestions("Requirements = true", "Requirements = START; START = !isUndefined(TARGET.ProjectName)");
-    assert_eq!(told[0], "+ProjectName = \"any\": 1 of 1 slot matches");
+    assert_eq!(told[0], "+ProjectName = \"...\" (any string): 1 of 1 slot matches");
 }
 
 #[test]
@@ -240,4 +243,79 @@ fn jobs_with_one_condition_have_one_cause() {
     let survey = reasons::survey(&snapshot, &OutcomeRecord::new(&outcome, &queue), |_| true).unwrap();
     let labels: Vec<(&str, usize)> = survey.causes.iter().map(|one| (one.label.as_str(), one.jobs)).collect();
     assert_eq!(labels, [("slots do not satisfy `TARGET.Memory >= RequestMemory`", 2)]);
+}
+
+/// Slots of three sites: one of A, two of B and four of C, one of which requires what a job has.
+fn of_sites(policy: &str) -> Vec<String> {
+    let slot = |at: usize, site: &str| {
+        format!("[Name = \"s{at}\"; MyType = \"Machine\"; Site = \"{site}\"; Memory = 100; Requirements = {policy}]")
+    };
+    "ABBCCCC".chars().enumerate().map(|(at, site)| slot(at, &site.to_string())).collect()
+}
+
+#[test]
+fn a_site_that_does_not_exist_is_left_out_rather_than_replaced() {
+    let slots = of_sites("true");
+    let slots: Vec<&str> = slots.iter().map(String::as_str).collect();
+    // Four of seven slots are no small part, two of three are.
+    let told = proposed("[Requirements = TARGET.Site == \"Fermilab\"]", &slots);
+    assert_eq!(
+        told[0],
+        "in requirements, replace `TARGET.Site == \"Fermilab\"` with `TARGET.Site == \"C\"`: 4 of 7 slots match"
+    );
+    let few: Vec<&str> = slots[..3]
+        .iter()
+        .copied()
+        .chain([
+            "[Name = \"t\"; MyType = \"Machine\"; Site = \"D\"; Requirements = true]",
+            "[Name = \"u\"; MyType = \"Machine\"; Site = \"E\"; Requirements = true]",
+        ])
+        .collect();
+    let told = proposed("[Requirements = TARGET.Site == \"Fermilab\"]", &few);
+    assert_eq!(told[0], "in requirements, remove `TARGET.Site == \"Fermilab\"`: 5 of 5 slots match");
+}
+
+/// The lists of the job contradict each other: to remove either of them is worth more than a longer one.
+#[test]
+fn a_list_that_is_removed_is_not_a_list_with_another_value() {
+    let policy = "(TARGET.Wanted is undefined || stringListMember(Site, TARGET.Wanted)) && \
+                  (TARGET.Unwanted is undefined || !stringListMember(Site, TARGET.Unwanted))";
+    let slots = of_sites(policy);
+    let slots: Vec<&str> = slots.iter().map(String::as_str).collect();
+    let told = proposed("[Wanted = \"C\"; Unwanted = \"C\"; Requirements = true]", &slots);
+    assert_eq!(
+        told[..3],
+        [
+            "remove +Unwanted: 4 of 7 slots match",
+            "remove +Wanted: 3 of 7 slots match",
+            "+Wanted = \"C,B\": 2 of 7 slots match"
+        ]
+    );
+}
+
+#[test]
+fn an_account_is_changed_by_the_commands_of_submit_files() {
+    let policy = |text: &str| format!("Requirements = START; START = TARGET.AccountingGroup == \"{text}\"");
+    let told = suggestions("AccountingGroup = \"chem.ann\"; Requirements = true", &policy("phys.lep.ann"));
+    assert!(told.contains(&"accounting_group = phys.lep: 1 of 1 slot matches".to_owned()), "{told:?}");
+    let told = suggestions("Requirements = true", &policy("phys.bob"));
+    let both = "accounting_group = phys and accounting_group_user = bob: 1 of 1 slot matches";
+    assert!(told.contains(&both.to_owned()), "{told:?}");
+    let told = suggestions("AccountingGroup = \"ann\"; Requirements = true", &policy("bob"));
+    assert!(told.contains(&"accounting_group_user = bob: 1 of 1 slot matches".to_owned()), "{told:?}");
+}
+
+/// The memory of one slot is a small part of what is requested; with fewer cores all others match.
+#[test]
+fn a_small_part_of_a_request_is_no_small_change() {
+    let slot = |at: usize, cores: u32, memory: u32| {
+        format!("[Name = \"s{at}\"; MyType = \"Machine\"; Cpus = {cores}; Memory = {memory}; Requirements = true]")
+    };
+    let slots: Vec<String> = (0..30).map(|at| if at == 0 { slot(at, 8, 300) } else { slot(at, 1, 2500) }).collect();
+    let slots: Vec<&str> = slots.iter().map(String::as_str).collect();
+    let job = "[RequestCpus = 8; RequestMemory = 60000; Requirements = TARGET.Cpus >= RequestCpus && TARGET.Memory >= RequestMemory]";
+    assert_eq!(proposed(job, &slots)[0], "request_cpus = 1 and request_memory = 2500 MB: 29 of 30 slots match");
+    // A tenth is a change that a job may live with.
+    let job = job.replace("60000", "3000");
+    assert_eq!(proposed(&job, &slots)[0], "request_memory = 300 MB: 1 of 30 slots matches");
 }

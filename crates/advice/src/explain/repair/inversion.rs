@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 
 use crate::explain::repair::boundary::{around, beyond, nearest, outward, toward};
 use crate::explain::repair::edit::{Bound, bound, constant, number};
+use crate::explain::repair::suggestion::ANY_STRING;
 use classmate::Value;
 use classmate::internal::eval::operate;
 use classmate::internal::syntax::expr::{Node, NodeId, Tree};
@@ -163,7 +164,7 @@ impl Inversion {
             if let (BinaryOp::NotEqual | BinaryOp::Isnt, Value::Str(other), true) =
                 (constraint.op, constraint.other, self.is_same())
             {
-                return (&**other != b"any").then(|| (Bound::Any, Literal::Str("any".into())));
+                return (&**other != ANY_STRING.as_bytes()).then(|| (Bound::Any, Literal::Str(ANY_STRING.into())));
             }
             let (bound, off) = bound(constraint.op, constraint.is_left)?;
             // A number that is compared with a string was meant as one.

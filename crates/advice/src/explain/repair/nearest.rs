@@ -1,6 +1,7 @@
 //! The slots that fail by the fewest conditions, and the smallest changes after which they match.
 //!
-//! A change is constructed from the conditions that fail, and reported only after a test on all slots.
+//! A change is constructed from the conditions that fail, and reported only after a test on all slots. One file of more than 600 lines: the
+//! order of changes is that of how they were constructed.
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
@@ -150,8 +151,11 @@ fn without_repeated(mut tested: Vec<TestedChange>) -> Vec<TestedChange> {
 
 /// The attributes and conditions that a change changes.
 fn places(one: &TestedChange) -> Vec<(Changed, String)> {
-    let place = |change: &Change| {
-        (change.of, if change.of == Changed::Job { &change.attribute } else { &change.before }.clone())
+    let place = |change: &Change| match change.of {
+        // To remove an attribute is another thing than to give it another value.
+        Changed::Job if change.after == "undefined" => (change.of, format!("{} removed", change.attribute)),
+        Changed::Job => (change.of, change.attribute.clone()),
+        _ => (change.of, change.before.clone()),
     };
     one.suggestion.changes.iter().map(place).collect()
 }
@@ -163,8 +167,8 @@ fn gives_up(change: &Change) -> bool {
 
 /// Tests if a change writes another value, of several that would do, in place of a constant that is not misspelled.
 fn is_other_value(one: &TestedChange) -> bool {
-    let mut changes = one.suggestion.changes.iter();
-    !one.is_step && one.slip.is_none() && changes.any(|change| change.of == Changed::Constant)
+    let mut constants = one.suggestion.changes.iter().filter(|change| change.of == Changed::Constant);
+    one.slip.is_none() && constants.any(|_| one.writes_string || !one.is_step)
 }
 
 /// The constants that a change writes other values for, and the conditions that it removes.
@@ -181,8 +185,24 @@ fn removes_the_same(one: &TestedChange, other: &TestedChange) -> bool {
             .all(|constant| removed.iter().any(|condition| condition.contains(constant)))
 }
 
-/// For each change, true if it writes another value than the one after which most slots match, where the condition can be left out.
+/// Tests if a change requests a small part of what is requested now.
+fn is_drastic(one: &TestedChange) -> bool {
+    const PART: f64 = 20.0;
+    let is_it = |change: &Change| match (change.before.parse::<f64>(), change.after.parse::<f64>()) {
+        (Ok(before), Ok(after)) => change.of == Changed::Job && after * PART < before,
+        _ => false,
+    };
+    one.suggestion.changes.iter().any(is_it)
+}
+
+/// For each change, true if it is worse than another that is a little larger: it writes another string where most slots match
+/// without the condition, requests a small part of what it does now and wins few slots, or writes another value than the one after
+/// which most slots match, where the condition can be left out.
 fn lesser_values(tested: &[TestedChange]) -> Vec<bool> {
+    /// Most times as many slots as match with another string if its condition is left out.
+    const OF_STRING: usize = 2;
+    /// Most times as many slots as match after one change more.
+    const OF_PART: usize = 20;
     let is_lesser = |(at, one): (usize, &TestedChange)| {
         let is_better = |(place, other): (usize, &TestedChange)| {
             let key = |at: usize, one: &TestedChange| {
@@ -192,9 +212,18 @@ fn lesser_values(tested: &[TestedChange]) -> Vec<bool> {
                 && changed_parts(one, Changed::Constant) == changed_parts(other, Changed::Constant)
                 && key(place, other) < key(at, one)
         };
-        is_other_value(one)
-            && tested.iter().any(|other| removes_the_same(other, one))
-            && tested.iter().enumerate().any(is_better)
+        let wins = |other: &TestedChange, times: usize| other.suggestion.slots > times * one.suggestion.slots;
+        let is_far_better = |other: &TestedChange| {
+            one.writes_string && is_other_value(one) && removes_the_same(other, one) && wins(other, OF_STRING)
+                || is_drastic(one)
+                    && other.weight <= one.weight + 1
+                    && other.suggestion.changes.iter().all(|change| change.of != Changed::Slot)
+                    && wins(other, OF_PART)
+        };
+        tested.iter().any(is_far_better)
+            || is_other_value(one)
+                && tested.iter().any(|other| removes_the_same(other, one))
+                && tested.iter().enumerate().any(is_better)
     };
     tested.iter().enumerate().map(is_lesser).collect()
 }
@@ -342,7 +371,10 @@ fn of_edits(
     let is_limit =
         |edit: &Edit| matches!(edit.value(), Some((_, Bound::AtMost | Bound::AtLeast))) && is_number_now(view, edit);
     let suggestion = Suggestion { changes, slots, won, lost, unclaimed: 0, helps: true, won_slots, example };
-    Some(TestedChange { suggestion, weight, after, is_step: edits.iter().any(is_limit), slip: slip(view.job, &edits) })
+    let is_string =
+        |edit: &Edit| edit.of == Changed::Constant && matches!(edit.value(), Some((Literal::Str(_), Bound::Exactly)));
+    let (is_step, writes_string) = (edits.iter().any(is_limit), edits.iter().any(is_string));
+    Some(TestedChange { suggestion, weight, after, is_step, writes_string, slip: slip(view.job, &edits) })
 }
 
 /// Tests if what an edit changes is a number, or a string that was meant as one.
@@ -563,7 +595,7 @@ mod tests {
             won_slots: Vec::new(),
             example: String::new(),
         };
-        TestedChange { suggestion, weight: 1, after: ClassAd::new(), is_step: true, slip: None }
+        TestedChange { suggestion, weight: 1, after: ClassAd::new(), is_step: true, writes_string: false, slip: None }
     }
 
     #[test]

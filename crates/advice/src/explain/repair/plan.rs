@@ -14,7 +14,7 @@ use crate::explain::repair::count::CountedLimit;
 use crate::explain::repair::edit::{Bound, Edit, amount, bound, comparison, is_no_amount, is_no_request, presence};
 use crate::explain::repair::inversion::{Constraint, Inversion};
 use crate::explain::repair::membership::Membership;
-use crate::explain::repair::suggestion::Changed;
+use crate::explain::repair::suggestion::{ANY_STRING, Changed};
 use crate::submit::added::{Origin, is_of_access_point};
 use classmate::internal::eval::conditions::Connective;
 use classmate::internal::program::Side;
@@ -268,7 +268,7 @@ fn is_text(view: &JobView<'_>, name: Name) -> bool {
 fn to_be_there(view: &JobView<'_>, name: Name, there: bool) -> Edit {
     let (bound, value) = match there {
         false => (Bound::Exactly, Literal::Undefined),
-        true if is_text(view, name) => (Bound::Any, Literal::Str("any".into())),
+        true if is_text(view, name) => (Bound::Any, Literal::Str(ANY_STRING.into())),
         true if name.folded().starts_with(b"request") => (Bound::Any, Literal::Int(1)),
         true => (Bound::Any, Literal::Bool(true)),
     };

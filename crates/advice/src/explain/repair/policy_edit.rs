@@ -296,7 +296,14 @@ fn rewritten(view: &JobView<'_>, failure: &FailureClass, all: &[ConditionEdit<'_
     let example = view.pool.of_slots[first].name.clone();
     let won = won_slots.len();
     let suggestion = Suggestion { changes, slots: won, won, lost: 0, unclaimed: 0, helps: true, won_slots, example };
-    Some(TestedChange { suggestion, weight: all.len(), after: with(first), is_step: false, slip: None })
+    Some(TestedChange {
+        suggestion,
+        weight: all.len(),
+        after: with(first),
+        is_step: false,
+        writes_string: false,
+        slip: None,
+    })
 }
 
 /// Tests if no other condition depends on a replaced part or a written attribute: then the rest is

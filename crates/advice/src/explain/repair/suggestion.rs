@@ -4,6 +4,9 @@ use serde::Serialize;
 
 use classmate::ClassAd;
 
+/// The string that stands for any string, where a condition only wants one to be there.
+pub const ANY_STRING: &str = "...";
+
 /// The object of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -68,6 +71,8 @@ pub(crate) struct TestedChange {
     pub(crate) after: ClassAd,
     /// A limit is moved, so that smaller changes may do for some slots.
     pub(crate) is_step: bool,
+    /// Another string is written for a constant.
+    pub(crate) writes_string: bool,
     /// The letters by which strings were probably misspelled; none if it corrects no mistake.
     pub(crate) slip: Option<usize>,
 }
