@@ -187,14 +187,21 @@ pub fn write_quoted_old(out: &mut Vec<u8>, bytes: &[u8], quote: u8) {
     out.push(quote);
 }
 
-/// Writes a string or quoted name inside a sentence: as [`write_quoted`], but a backslash is one, as in old syntax.
+/// Writes a string or quoted name inside a sentence: as [`write_quoted`], but a backslash is one, as in old syntax, and letters of
+/// any language are themselves.
 pub fn write_quoted_plain(out: &mut Vec<u8>, bytes: &[u8], quote: u8) {
     out.push(quote);
-    for (at, part) in bytes.split(|&byte| byte == b'\\').enumerate() {
-        if at > 0 {
-            out.push(b'\\');
+    for chunk in bytes.utf8_chunks() {
+        let mut buffer = [0; 4];
+        for letter in chunk.valid().chars() {
+            let letter_bytes = letter.encode_utf8(&mut buffer).as_bytes();
+            if letter == '\\' || !letter.is_ascii() && !letter.is_control() {
+                out.extend_from_slice(letter_bytes);
+            } else {
+                write_escaped(out, letter_bytes, Some(quote));
+            }
         }
-        write_escaped(out, part, Some(quote));
+        write_escaped(out, chunk.invalid(), Some(quote));
     }
     out.push(quote);
 }
@@ -233,6 +240,13 @@ mod tests {
         assert_eq!(old(r#""a\"b""#), br#"a"b"#);
         assert_eq!(old(r#""c:\dir\""#), br"c:\dir\");
         assert_eq!(old(r#""\n""#), br"\n");
+    }
+
+    #[test]
+    fn letters_of_any_language_are_themselves_inside_sentences() {
+        let mut text = Vec::new();
+        write_quoted_plain(&mut text, b"Z\xc3\xbcrich \\ \" \x01 \xff \xc2\x85", b'"');
+        assert_eq!(text, b"\"Z\xc3\xbcrich \\ \\\" \\001 \\377 \\302\\205\"");
     }
 
     #[test]

@@ -121,3 +121,18 @@ fn misspelled_requests_are_not_made() {
     assert!(requirements.contains("TARGET.foo >= Requestfoo"), "{requirements}");
     assert!(!requirements.to_ascii_lowercase().contains("cpu") && !requirements.to_ascii_lowercase().contains("gpu"));
 }
+
+/// `condor_submit -dry-run` 25.14.1 makes these of `nice_user = true`, and 60 of `max_job_retirement_time = 60` beside it.
+#[test]
+fn nice_users_have_a_group_of_their_own() {
+    let context = SubmitContext { owner: "root".to_owned(), ..Default::default() };
+    let made = |more: &str| {
+        let text = format!("executable = /bin/sleep\nnice_user = true\n{more}\nqueue");
+        let ad = jobs("a.sub", text.as_bytes(), &context, None).unwrap().remove(0);
+        let text = |name: &str| ad.get(name).map(|expr| expr.to_string()).unwrap_or_default();
+        ["AcctGroup", "AcctGroupUser", "AccountingGroup", "MaxJobRetirementTime"].map(text).join(" ")
+    };
+    assert_eq!(made(""), "\"nice-user\" \"root\" \"nice-user.root\" 0");
+    assert_eq!(made("accounting_group_user = bob"), "\"nice-user\" \"bob\" \"nice-user.bob\" 0");
+    assert_eq!(made("max_job_retirement_time = 60"), "\"nice-user\" \"root\" \"nice-user.root\" 60");
+}

@@ -531,7 +531,7 @@ fn a_limit_of_what_is_counted_is_moved_as_far_as_enough_ads_want() {
     // To do without is the last that the owner of a job wants.
     let written = |limit: &str| all(&format!("RequestGPUs = 1; RequireGPUs = Free > 5 && {limit}"))[..2].to_vec();
     let changes = |from: &str, to: &str| {
-        [format!("in require_gpus, replace `{from}` with `{to}`"), "request_gpus = 0".to_owned()]
+        [format!("in require_gpus, replace `{from}` with `{to}`"), "remove request_gpus".to_owned()]
             .map(|change| change + tail)
     };
     assert_eq!(written("Free > 25"), changes("Free > 25", "Free > 19"));
@@ -1003,6 +1003,87 @@ fn another_owner_is_not_proposed() {
     assert!(!found.suggestions.is_empty());
     let mut changes = found.suggestions.iter().flat_map(|one| &one.changes);
     assert!(changes.all(|change| change.of == Changed::Slot), "{:?}", found.suggestions);
+}
+
+/// `SYSTEM_IMMUTABLE_JOB_ATTRS`, `SYSTEM_SECURE_JOB_ATTRS` and `SYSTEM_STARTD_JOB_ATTRS` list them.
+#[test]
+fn what_htcondor_sets_or_measures_is_not_proposed() {
+    let attributes = [
+        ("JobUniverse", "5", "TARGET.JobUniverse == 6"),
+        ("DiskUsage", "25000", "TARGET.DiskUsage < 1000"),
+        ("ImageSize", "25000", "TARGET.ImageSize < 1000"),
+        ("x509UserProxyVOName", "\"atlas\"", "TARGET.x509UserProxyVOName == \"cms\""),
+    ];
+    for (name, value, condition) in attributes {
+        let slot = format!("[Name = \"s\"; Start = {condition}; Requirements = Start]");
+        let found = explained(&ad(&format!("[{name} = {value}; Requirements = true]")), vec![ad(&slot)]).1;
+        assert!(!found.suggestions.is_empty(), "{name}");
+        let mut changes = found.suggestions.iter().flat_map(|one| &one.changes);
+        assert!(changes.all(|change| change.of == Changed::Slot), "{:?}", found.suggestions);
+    }
+}
+
+/// `condor_submit` writes the condition for the command, so only the command can be removed.
+#[test]
+fn a_request_of_what_no_slot_has_is_left_out() {
+    let job = "[RequestLicense = 1; RequestCpus = 1; Requirements = TARGET.Cpus >= RequestCpus && TARGET.License >= RequestLicense]";
+    let found = explained(&ad(job), vec![ad("[Name = \"s\"; Cpus = 4; Requirements = true]")]).1;
+    let commands = |one: &Suggestion| one.changes.iter().map(|change| change.command.clone()).collect::<Vec<_>>();
+    let all: Vec<_> = found.suggestions.iter().map(commands).collect();
+    assert_eq!(all, [[Some("remove request_license".to_owned())]]);
+    assert_eq!((found.suggestions[0].slots, found.suggestions[0].won), (1, 1));
+}
+
+/// By default, the negotiator does not see `MemoryUsage` (`REMOVE_SIGNIFICANT_ATTRIBUTES`).
+#[test]
+fn attributes_that_requests_lack_are_named() {
+    let explained = |start: &str| {
+        let slot = format!("[Name = \"s\"; State = \"Unclaimed\"; Start = {start}; Requirements = Start]");
+        let job = "[ClusterId = 1; ProcId = 0; JobStatus = 1; User = \"a@x\"; MemoryUsage = 900; Requirements = true]";
+        let config = Config::parse("c", b"UID_DOMAIN = x\n").unwrap();
+        let snapshot = Snapshot { slots: vec![ad(&slot)], jobs: vec![ad(job)], config, ..Snapshot::default() };
+        let found = replay::explain_job(&snapshot, "1.0".parse().unwrap()).unwrap().unwrap();
+        let changes = found.suggestions.iter().flat_map(|one| &one.changes).map(|one| one.after.clone());
+        (found.causes.into_iter().map(|cause| cause.text).collect::<Vec<_>>(), changes.collect::<Vec<_>>())
+    };
+    let unsent = "MemoryUsage of the job is 900); REMOVE_SIGNIFICANT_ATTRIBUTES leaves `MemoryUsage` out of requests";
+    let refused = |start: &str| format!("1 of 1 slot rejects the job: `Start` requires `{start}` ({unsent}");
+    let start = "TARGET.MemoryUsage < 500";
+    // Another number would leave it undefined in the cycle.
+    assert_eq!(explained(start), (vec![refused(start)], vec!["true".to_owned()]));
+    let start = "TARGET.MemoryUsage < 500 || TARGET.MemoryUsage is undefined";
+    let (causes, _) = explained(start);
+    assert_eq!(causes[0], "the job matched s in spin 1 of pie 1");
+    assert_eq!(
+        causes[1],
+        "the request matched, but no slot matches the whole job: a slot rejects it when it is claimed"
+    );
+    assert!(
+        causes[2].starts_with("1 of 1 slot rejects the job because of `TARGET.MemoryUsage < 500` in `Start`"),
+        "{causes:?}"
+    );
+    assert!(causes[2].ends_with("; REMOVE_SIGNIFICANT_ATTRIBUTES leaves `MemoryUsage` out of requests"), "{causes:?}");
+}
+
+/// A job takes one of two slots in use by the rank of the slot; the other one is protected.
+#[test]
+fn a_slot_that_was_taken_is_not_protected_as_well() {
+    let slot = |name: &str, rank: &str| {
+        ad(&format!(
+            "[Name = \"{name}\"; State = \"Claimed\"; RemoteUser = \"b@x\"; RemoteOwner = \"b@x\"; CurrentRank = 0.0; \
+             Rank = {rank}; Requirements = true]"
+        ))
+    };
+    let job = |cluster: u32, user: &str| {
+        ad(&format!("[ClusterId = {cluster}; ProcId = 0; JobStatus = 1; User = \"{user}\"; Requirements = true]"))
+    };
+    let slots = vec![slot("s1", "TARGET.User == \"e@x\""), slot("s2", "0.0")];
+    let config = Config::parse("c", b"UID_DOMAIN = x\nPREEMPTION_REQUIREMENTS = false\n").unwrap();
+    let snapshot = Snapshot { slots, jobs: vec![job(1, "a@x"), job(2, "e@x")], config, ..Snapshot::default() };
+    let found = replay::explain_job(&snapshot, "1.0".parse().unwrap()).unwrap().unwrap();
+    let causes: Vec<&str> = found.causes.iter().map(|cause| cause.text.as_str()).collect();
+    assert!(causes[0].starts_with("e@x got 1 of the 2 matching slots"), "{causes:?}");
+    assert_eq!(causes[1], "1 matching slot is busy, and PREEMPTION_REQUIREMENTS (`false`) never allows preemption");
 }
 
 /// What is proposed for a job, one line each.
@@ -1520,11 +1601,11 @@ fn what_a_person_would_not_write_is_not_proposed() {
     // A policy for another number of GPUs.
     let told = proposed("[Requirements = true]", &[&slot("GPUs = 2", "MY.GPUs == 0")]);
     assert!(!told.is_empty() && told.iter().all(|one| !one.contains("== 2")), "{told:?}");
-    // A condition in quotation marks, and a number that is compared with a string.
+    // A condition in quotation marks, and a number that is compared with a version: as strings, "10.1" is less than "6".
     let told = proposed("[Requirements = \"Memory > 1000\"]", &[&slot("Memory = 2000", "true")]);
     assert!(told[0].contains("with `Memory > 1000`"), "{told:?}");
     let told = proposed("[Requirements = TARGET.Kernel >= 6]", &[&slot("Kernel = \"6.8.0\"", "true")]);
-    assert!(told[0].contains("with `TARGET.Kernel >= \"6\"`"), "{told:?}");
+    assert!(told[0].contains("with `versionGE(TARGET.Kernel,\"6\")`"), "{told:?}");
     // More changes than a person makes.
     let all = "TARGET.A == 1 && TARGET.B == 1 && TARGET.C == 1 && TARGET.D == 1";
     let told = proposed(&format!("[Requirements = {all}]"), &[&slot("A = 2; B = 2; C = 2; D = 2", "true")]);

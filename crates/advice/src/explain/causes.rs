@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::explain::PoolFacts;
 use crate::explain::clauses::{AdCondition, AdConditions, truth};
 use crate::explain::correction::{pattern, quoted};
+use crate::explain::cycle::unsent::left_out_by;
 use crate::explain::decide::{DecidingCondition, PlacedCondition, deciding};
 use crate::explain::full_slots::FullSlots;
 use crate::explain::job_view::JobView;
@@ -565,7 +566,9 @@ fn of_slots_condition(view: &JobView<'_>, Failing { condition, classes, .. }: &F
         };
         format!("{which} the job: `{holder}` requires `{:#}`{note}", condition.expr)
     };
-    Cause::new(Reason::Refused, label, text)
+    let left_out = left_out_by(view.job, &view.pool.rules, &condition.expr);
+    let unsent = left_out.map(|(name, setting)| format!("; {setting} leaves `{name}` out of requests"));
+    Cause::new(Reason::Refused, label, text + &unsent.unwrap_or_default())
 }
 
 /// The places of a condition of slots in the policies of some classes that fail by it.

@@ -6,12 +6,14 @@
 use crate::explain::clauses::others;
 use crate::explain::job_view::JobView;
 use crate::explain::names::MissingAttribute;
+use crate::explain::repair::edit::comparison;
+use crate::explain::repair::membership::Membership;
 use classmate::internal::syntax::expr::{Node, NodeId};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::view::View;
-use classmate::{ClassAd, Expr, ParseOptions, Semantics, Text};
+use classmate::{ClassAd, Expr, Name, ParseOptions, Semantics, Text};
 
 /// Parts of a condition with what to write there, and the condition that comes of it.
 pub(super) struct Correction {
@@ -138,6 +140,58 @@ pub(super) fn pattern(expr: &Expr) -> Option<Expr> {
     parsed(text.as_bytes(), tree.semantics)
 }
 
+/// The comparison of versions that was probably intended by a comparison of an attribute with a number, if the attribute is a
+/// version in the ads of the other side.
+pub(super) fn versions(expr: &Expr, is_version: &dyn Fn(Name) -> bool) -> Option<Expr> {
+    let tree = expr.tree();
+    let (op, left, right) = comparison(tree, expr.root())?;
+    let number = |id: NodeId| matches!(tree.node(tree.bare(id)), Node::Literal(Literal::Int(_) | Literal::Real(_)));
+    let (attribute, number, is_left) = match (number(left), number(right)) {
+        (false, true) => (left, right, true),
+        (true, false) => (right, left, false),
+        _ => return None,
+    };
+    let attribute = tree.bare(attribute);
+    tree.reference(attribute).filter(|found| is_version(found.name))?;
+    let function = match (op, is_left) {
+        (BinaryOp::Equal, _) => "versionEQ",
+        (BinaryOp::GreaterEqual, true) | (BinaryOp::LessEqual, false) => "versionGE",
+        (BinaryOp::Greater, true) | (BinaryOp::Less, false) => "versionGT",
+        (BinaryOp::LessEqual, true) | (BinaryOp::GreaterEqual, false) => "versionLE",
+        (BinaryOp::Less, true) | (BinaryOp::Greater, false) => "versionLT",
+        _ => return None,
+    };
+    let text = format!("{function}({:#}, \"{:#}\")", expr.part(attribute), expr.part(tree.bare(number)));
+    parsed(text.as_bytes(), tree.semantics)
+}
+
+/// The test of a list of strings in any case that was probably intended by one in the same case: no element is a value of the
+/// attribute, and one is but for the case.
+pub(super) fn in_any_case(expr: &Expr, has: &dyn Fn(Name, &dyn Fn(&[u8]) -> bool) -> bool) -> Option<Expr> {
+    let tree = expr.tree();
+    let question = Membership::of(tree, expr.root()).filter(|question| question.is_case_sensitive())?;
+    let item = tree.bare(question.item);
+    let name = tree.reference(item)?.name;
+    let list = expr.part(tree.bare(question.list));
+    let elements = question.strings(list.as_literal()?);
+    let is_any = |is_same: fn(&[u8], &[u8]) -> bool| {
+        has(name, &|value| elements.iter().any(|element| is_same(element, value.trim_ascii())))
+    };
+    if is_any(|one, other| one == other) || !is_any(<[u8]>::eq_ignore_ascii_case) {
+        return None;
+    }
+    let text = format!("{:#}", expr.part(tree.bare(expr.root())));
+    let (function, arguments) = text.split_once('(')?;
+    let is_first = function.eq_ignore_ascii_case("stringListMember");
+    is_first.then(|| parsed(format!("stringListIMember({arguments}").as_bytes(), tree.semantics)).flatten()
+}
+
+/// Tests if a string is numbers with a dot between each.
+pub(super) fn is_version(text: &[u8]) -> bool {
+    let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    text.contains(&b'.') && text.split(|byte| *byte == b'.').all(is_number)
+}
+
 /// The condition that was put in quotation marks by mistake.
 pub(super) fn unquoted(expr: &Expr) -> Option<Expr> {
     let tree = expr.tree();
@@ -148,6 +202,43 @@ pub(super) fn unquoted(expr: &Expr) -> Option<Expr> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_beside_versions_was_meant_as_one() {
+        let of = |text: &str| {
+            let found = versions(&text.parse().unwrap(), &|name| name.folded() == b"python");
+            found.map(|expr| format!("{expr:#}"))
+        };
+        assert_eq!(of("TARGET.Python >= 3.11").unwrap(), "versionGE(TARGET.Python,\"3.11\")");
+        assert_eq!(of("(4 > Python)").unwrap(), "versionLT(Python,\"4\")");
+        assert_eq!(of("!(Python == 3.9)"), None);
+        assert_eq!(of("Memory >= 3.11"), None);
+        assert_eq!(of("Python >= \"3.11\""), None);
+        assert_eq!(
+            ["3.9.25", "3", "3.", "3.x", ""].map(|text| is_version(text.as_bytes())),
+            [true, false, false, false, false]
+        );
+    }
+
+    #[test]
+    fn a_list_in_another_case_was_meant_in_any_case() {
+        let of = |text: &str| {
+            let values: [&[u8]; 2] = [b"CHTC", b"UCSD "];
+            let found = in_any_case(&text.parse().unwrap(), &|name, is_it| {
+                name.folded() == b"site" && values.iter().any(|value| is_it(value))
+            });
+            found.map(|expr| format!("{expr:#}"))
+        };
+        assert_eq!(of("stringListMember(Site, \"chtc,ucsd\")").unwrap(), "stringListIMember(Site,\"chtc,ucsd\")");
+        assert_eq!(
+            of("stringListMember(Site, \"a;ucsd\", \";\")").unwrap(),
+            "stringListIMember(Site,\"a;ucsd\",\";\")"
+        );
+        // One is there as it is written, none is there, and the other function.
+        assert_eq!(of("stringListMember(Site, \"chtc,UCSD\")"), None);
+        assert_eq!(of("stringListMember(Site, \"unl\")"), None);
+        assert_eq!(of("stringListIMember(Site, \"chtc\")"), None);
+    }
 
     #[test]
     fn a_text_with_a_star_was_meant_as_a_pattern() {

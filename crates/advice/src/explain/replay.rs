@@ -4,7 +4,7 @@
 //!
 //! [`CycleTrace`]: crate::explain::cycle::trace::CycleTrace
 
-use crate::explain::causes::Reason;
+use crate::explain::causes::{Cause, Reason};
 use crate::explain::cycle::obstacle::{of_cycle, of_factory};
 use crate::explain::cycle::pre_cycle::PreCycleFacts;
 use crate::explain::cycle::record::OutcomeRecord;
@@ -177,7 +177,13 @@ impl<'j> BeforeCycle<'j> {
         let causes = of_cycle(&story, (pool, &facts), &asked);
         // Of a job that does not wait, what matches is no cause.
         let decided = causes.first().is_some_and(|cause| cause.reason != Reason::Unsatisfied);
-        if decided {
+        let is_matched = causes.first().is_some_and(|cause| cause.reason == Reason::Matched);
+        if is_matched && explanation.matching == 0 && !asker.unsent.is_empty() {
+            // The slot sees the whole job when it is claimed.
+            let text = "the request matched, but no slot matches the whole job: a slot rejects it when it is claimed";
+            let refused = Cause::new(Reason::NotSent, "slots require attributes that are not significant", text);
+            explanation.causes.splice(0..0, causes.into_iter().chain([refused]));
+        } else if decided {
             explanation.causes = causes;
             explanation.others = 0;
         } else {

@@ -1,5 +1,6 @@
 //! Ads of the long format and of new syntax.
 
+use crate::fmt::{MAX_SHOWN, Unformatted};
 use classmate::internal::format::new::parse_ad;
 use classmate::internal::format::{advertised, bracketed};
 use classmate::internal::syntax::layout::{Measure, layout};
@@ -7,9 +8,6 @@ use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::{Quoting, is_space};
 use classmate::{Diagnostic, ParseOptions, Semantics, SyntaxError};
 use classmate_config::internal::config::beginning;
-
-/// Characters of a line that are shown.
-const MAX_SHOWN: usize = 60;
 
 /// The texts of the ads in a text of the long format, each with the blank line or banner that ends it.
 pub(crate) fn separated(text: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -62,11 +60,11 @@ pub fn unformatted(text: &[u8], semantics: Semantics) -> Vec<Diagnostic> {
         let text = line.trim_ascii();
         let ends_ad = line.starts_with(b"***");
         if !(text.is_empty() || text[0] == b'#' || ends_ad || text.contains(&b'=')) {
-            return Some(super::unformatted(number, &beginning(text, MAX_SHOWN), None));
+            return Some(super::unformatted(number, &beginning(text, MAX_SHOWN), &Unformatted::Attribute));
         }
         let (name, value) = named(line)?;
         let error = parse_expr(value, &options).err()?;
-        Some(super::unformatted(number, &String::from_utf8_lossy(name), Some(&error)))
+        Some(super::unformatted(number, &String::from_utf8_lossy(name), &Unformatted::Value(&error)))
     };
     lines.zip(1..).filter_map(wrong).collect()
 }

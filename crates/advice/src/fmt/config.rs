@@ -1,11 +1,12 @@
 //! Configurations: the values of knobs that are expressions.
 
+use crate::fmt::{MAX_SHOWN, Unformatted};
 use crate::lint::knobs::is_expression;
 use classmate::internal::syntax::layout::{Measure, layout};
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
 use classmate::{Diagnostic, ParseOptions, Semantics};
-use classmate_config::internal::config::{is_name_byte, parenthesized};
+use classmate_config::internal::config::{beginning, is_name_byte, is_statement, parenthesized};
 
 /// Columns by which the lines of a long value are indented.
 const INDENT: usize = 4;
@@ -20,19 +21,25 @@ pub fn config(text: &[u8], width: usize, semantics: Semantics) -> Vec<u8> {
     out
 }
 
-/// The policies that are not valid expressions and stay as they are; without those with macros, of which nothing is
-/// known.
+/// The lines that are not statements and the policies that are not valid expressions, which stay as they are; without policies
+/// with macros, of which nothing is known.
 pub fn unformatted(text: &[u8], semantics: Semantics) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    each(text, |line, lines, is_statement| {
-        let Some(Statement { name, value, .. }) = is_statement.then(|| Statement::of(lines)).flatten() else { return };
+    each(text, |line, lines, is_outside| {
+        let first = lines[0].trim_ascii();
+        let written = first.strip_suffix(b"\\").unwrap_or(first);
+        if is_outside && !written.is_empty() && !written.starts_with(b"#") && !is_statement(written) {
+            found.push(super::unformatted(line, &beginning(written, MAX_SHOWN), &Unformatted::Statement));
+            return;
+        }
+        let Some(Statement { name, value, .. }) = is_outside.then(|| Statement::of(lines)).flatten() else { return };
         let Some((marked, macros)) = marked(&value) else { return };
         if !macros.is_empty() {
             return;
         }
         let options = ParseOptions { quoting: Quoting::Old, semantics, ..ParseOptions::default() };
         if let Err(error) = parse_expr(&marked, &options) {
-            found.push(super::unformatted(line, &String::from_utf8_lossy(&name), Some(&error)));
+            found.push(super::unformatted(line, &String::from_utf8_lossy(&name), &Unformatted::Value(&error)));
         }
     });
     found
@@ -196,6 +203,15 @@ mod tests {
         let expected =
             "# a  b\nGROUP_NAMES=a,b\n START = a > 1 && $(X) || b\nSTART @=end\n a>1\n@end\nPREEMPT = a // b\n";
         assert_eq!(tidied(text, 80), expected);
+    }
+
+    #[test]
+    fn lines_that_are_no_statements_are_told_with_their_lines() {
+        let text = "hello world\nif defined X\n use ROLE : Execute\n A @=end\nhello\n@end\nendif\n# no\nB = 1 \\\n hello\nA : 1\n";
+        let found = unformatted(text.as_bytes(), Semantics::default());
+        let found: Vec<String> = found.iter().map(|one| format!("{} {}", one.line(), one.message)).collect();
+        let expected = "1 `hello world` is not a statement and is left unchanged: expected `NAME = value`";
+        assert_eq!(found, [expected]);
     }
 
     #[test]

@@ -4,8 +4,12 @@
 //! `requirements` beside it writes (`SetRequirements`, `submit_utils.cpp`): whatever the Requirements of the submit file are, it
 //! writes them again.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::{ClassAd, Expr, Name, ParseOptions};
+use classmate_config::internal::config::table::default_text;
 
 /// Tests if a slot has a release by which a job can say when its files are transferred.
 pub(super) const TRANSFERS_ON_SUCCESS: &str = "versioncmp(split(TARGET.CondorVersion)[1],\"8.9.7\") >= 0";
@@ -91,8 +95,9 @@ impl Origin {
         if has("deferraltime") && only(&DEFERRAL) {
             return Some(Origin::Deferral);
         }
-        let is_request = |name: &str| text == format!("{name}>=request{name}");
-        if ["cpus", "disk", "memory", "gpus"].into_iter().any(is_request)
+        let requested = |name: &[u8]| Some(str::from_utf8(name).ok()?.strip_prefix("request")?.to_owned());
+        let is_request = |name: &&[u8]| requested(name).is_some_and(|of| text == format!("{of}>=request{of}"));
+        if names.iter().any(is_request)
             || ["disk>=diskusage", "totaldisk>=diskusage"].contains(&text.as_str())
             || has("requestdisk") && only(&["condorversion", "disk", "requestdisk"]) && text.contains("versionge")
             || has("requestgpus") && only(&["requiregpus", "availablegpus", "requestgpus"])
@@ -173,19 +178,20 @@ fn plain_text(text: &str) -> String {
     text
 }
 
-/// Tests if the access point sets an attribute of a job, whatever the submit file says: who submits it, and where.
-pub(crate) fn is_of_access_point(name: Name) -> bool {
-    const NAMES: [&[u8]; 8] = [
-        b"owner",
-        b"user",
-        b"ntdomain",
-        b"acctgroupuser",
-        b"x509userproxysubject",
-        b"filesystemdomain",
-        b"uiddomain",
-        b"lastremotehost",
-    ];
-    NAMES.contains(&name.folded())
+/// The attributes of a job that HTCondor sets, whatever the submit file says, in lower case: who submits it, and where; what can
+/// not be changed or is proven by credentials; and what is measured of it.
+static OF_HTCONDOR: LazyLock<HashSet<Vec<u8>>> = LazyLock::new(|| {
+    const NAMES: [&str; 6] =
+        ["gpususage", "ntdomain", "acctgroupuser", "filesystemdomain", "uiddomain", "lastremotehost"];
+    let lists = ["SYSTEM_IMMUTABLE_JOB_ATTRS", "SYSTEM_SECURE_JOB_ATTRS", "SYSTEM_STARTD_JOB_ATTRS"];
+    let listed = lists.iter().filter_map(|list| default_text(list.as_bytes()));
+    let listed = listed.flat_map(|list| list.split(|one: char| one == ',' || one.is_ascii_whitespace()));
+    listed.chain(NAMES).map(|name| name.to_ascii_lowercase().into_bytes()).collect()
+});
+
+/// Tests if HTCondor sets an attribute of a job, whatever the submit file says.
+pub(crate) fn is_of_htcondor(name: Name) -> bool {
+    OF_HTCONDOR.contains(name.folded())
 }
 
 /// The method of the URLs that a plugin has to transfer, by the condition for it.

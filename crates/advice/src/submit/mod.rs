@@ -22,6 +22,7 @@ use classmate::internal::span::Location;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
 use classmate::{ClassAd, Diagnostic, Expr, ParseOptions, Semantics};
+use classmate_config::internal::config::table::default_text;
 use classmate_config::{Config, ConfigError, Context};
 
 pub use items::QueueItems;
@@ -360,9 +361,20 @@ impl SubmitFile<'_> {
         Ok(())
     }
 
-    /// The accounting group and its user.
+    /// The accounting group and its user. `nice_user` is a group of its own (`SetAccountingGroup`, `submit_utils.cpp`).
     fn account(&self, job: &mut ClassAd, owner: &str) -> Result<(), ConfigError> {
-        let (group, user) = (self.value("accounting_group")?, self.value("accounting_group_user")?);
+        let (mut group, user) = (self.value("accounting_group")?, self.value("accounting_group_user")?);
+        let is_nice = self.truth(job, "nice_user", "NiceUser")?;
+        if is_nice {
+            group = group.or_else(|| default_text(b"NICE_USER_ACCOUNTING_GROUP_NAME").map(str::to_owned));
+        }
+        match self.either("max_job_retirement_time", "MaxJobRetirementTime")? {
+            Some((command, value)) => job.insert_expr("MaxJobRetirementTime", &self.parsed(command, &value)?),
+            None if is_nice => {
+                job.insert("MaxJobRetirementTime", 0);
+            }
+            None => {}
+        }
         let is_set = group.is_some() || user.is_some();
         let user = user.unwrap_or_else(|| owner.to_owned());
         if let Some(group) = &group {

@@ -2,12 +2,12 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBarIter;
 
 use crate::cli::{Failure, input, words, write_file};
-use classmate_pool::internal::generate::{GeneratedPool, Shape};
+use classmate_pool::internal::generate::{GENERATED, GeneratedPool, Shape};
 
 /// Maximum number of groups; no real configuration has more.
 const MAX_GROUPS: u64 = 1_000_000;
@@ -33,9 +33,9 @@ Examples:
   classmate generate cluster --shape static --slots 2000 --jobs 1000 --unmatched 1
   classmate negotiate pool --matches none --stats
 
-Exit status: 0 if the pool was written, 1 if a file cannot be written.")]
+Exit status: 0 if the pool was written, 1 if a file cannot be written or another pool would be replaced.")]
 pub(super) struct GenerateArguments {
-    /// Output directory, created if it does not exist; existing files are replaced
+    /// Output directory, created if it does not exist; a generated pool in it is replaced, another one is not
     pool: PathBuf,
     /// Number of slots
     #[arg(long, value_name = "NUMBER", default_value_t = 1000)]
@@ -82,6 +82,17 @@ const SHAPES: [(&str, &str, Shape); 5] = [
     ("distinct", "All slots and all autoclusters differ: the worst case", Shape::Distinct),
 ];
 
+/// Refuses to replace a pool that was not generated, such as a snapshot.
+fn refuse_other_pool(directory: &Path) -> Result<(), Failure> {
+    let is_generated =
+        || std::fs::read(directory.join("config")).is_ok_and(|text| text.starts_with(GENERATED.as_bytes()));
+    if ["slots.ads", "jobs.ads", "config"].iter().any(|file| directory.join(file).exists()) && !is_generated() {
+        let message = format!("`{}` has a pool that was not generated", directory.display());
+        return Err(Failure::new(message).help("name a new directory"));
+    }
+    Ok(())
+}
+
 pub(super) fn run(arguments: &GenerateArguments) -> Result<(), Failure> {
     let pool = GeneratedPool {
         slots: arguments.slots,
@@ -96,6 +107,7 @@ pub(super) fn run(arguments: &GenerateArguments) -> Result<(), Failure> {
         claimed: arguments.claimed,
         unmatched: arguments.unmatched,
     };
+    refuse_other_pool(&arguments.pool)?;
     std::fs::create_dir_all(&arguments.pool).map_err(|error| Failure::writing(arguments.pool.display(), &error))?;
     let progress = input::written();
     let file = |name: &'static str, write: &dyn Fn(&mut BufWriter<ProgressBarIter<File>>) -> io::Result<()>| {

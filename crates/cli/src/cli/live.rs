@@ -204,6 +204,15 @@ impl CollectorArguments {
 }
 
 impl LiveArguments {
+    /// The collectors as they are written on a command line, without credentials.
+    pub(super) fn words(&self) -> Vec<String> {
+        let word = |collector: &Collector| match collector {
+            Collector::At(address) => format!("--pool {address}"),
+            Collector::OfHost => "--pool".to_owned(),
+        };
+        self.place.collectors.iter().map(word).collect()
+    }
+
     /// True if a pool is given.
     pub(super) fn is_given(&self) -> bool {
         self.place.is_given()

@@ -62,14 +62,27 @@ impl PoolFiles {
         self.pool.as_deref()
     }
 
-    /// The directory as it is written on a command line, if it needs no quotes and nothing else decides about the pool.
-    pub(super) fn argument(&self) -> Option<&str> {
-        let files = [&self.slots, &self.jobs, &self.submitters, &self.log, &self.config];
-        if files.iter().any(|file| file.is_some()) || self.now.is_some() || self.seed != 0 || self.allow_commands {
+    /// The pool as it is written on a command line, if that needs no quotes and nothing but files decides about the pool.
+    pub(super) fn argument(&self) -> Option<String> {
+        if self.now.is_some() || self.seed != 0 || self.allow_commands {
             return None;
         }
-        let is_plain = |text: &&str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte));
-        self.directory()?.to_str().filter(is_plain)
+        let files = [
+            ("", &self.pool),
+            ("--slots ", &self.slots),
+            ("--jobs ", &self.jobs),
+            ("--submitters ", &self.submitters),
+            ("--log ", &self.log),
+            ("--config ", &self.config),
+        ];
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte);
+        let mut words = Vec::new();
+        for (option, path) in files.into_iter().filter_map(|(option, file)| Some((option, file.as_ref()?))) {
+            let path = path.to_str().filter(|text| text.bytes().all(is_plain))?;
+            words.push(format!("{option}{path}"));
+        }
+        words.extend(self.live.words());
+        (!words.is_empty()).then(|| words.join(" "))
     }
 
     /// Reads the pool.

@@ -615,6 +615,7 @@ fn command(attribute: &str) -> (String, Option<u64>) {
     let command = match (lower.strip_prefix("request"), lower.as_str()) {
         (Some(resource), _) if !resource.is_empty() => format!("request_{resource}"),
         (_, "requirements" | "rank") => lower,
+        (_, "gpusminruntime") => "gpus_minimum_runtime".to_owned(),
         (_, "gpusmincapability") => "gpus_minimum_capability".to_owned(),
         (_, "gpusmaxcapability") => "gpus_maximum_capability".to_owned(),
         (_, "gpusminmemory") => "gpus_minimum_memory".to_owned(),
@@ -635,6 +636,11 @@ fn amount(value: &str, unit: Option<u64>) -> String {
     let Some(bytes) = bytes else { return value.to_owned() };
     let power = (bytes.trailing_zeros() as usize / 10).min(UNITS.len() - 1);
     format!("{} {}", bytes >> (10 * power), UNITS[power])
+}
+
+/// A version of CUDA, of which an ad has 1000 times the first part plus ten times the second; others as they are.
+fn runtime(value: &str) -> String {
+    value.parse::<u32>().map_or_else(|_| value.to_owned(), |both| format!("{}.{}", both / 1000, both % 1000 / 10))
 }
 
 /// Changes of the job as they are written in a submit file, or of the policy of slots.
@@ -685,6 +691,7 @@ fn described(change: &Change, whose: &str) -> String {
             let text = after.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(after);
             format!("{command} = {text}")
         }
+        Changed::Job if command == "gpus_minimum_runtime" => format!("{command} = {}", runtime(after)),
         Changed::Job => format!("{command} = {}", amount(after, unit)),
         Changed::Correction | Changed::Constant => format!("in {command}, replace `{before}` with `{after}`"),
         Changed::Condition if command == "requirements" => format!("in {command}, remove `{before}`"),

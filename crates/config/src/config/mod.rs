@@ -41,6 +41,7 @@ pub use disk::Disk;
 pub use files::{FileError, Files, Output, TextFiles};
 pub use read::BYTE_ORDER_MARK;
 pub use reference::{is_name_byte, parenthesized};
+pub use statement::is_statement;
 
 /// A diagnostic that stops the reading of a configuration.
 pub type ConfigError = Diagnostic;

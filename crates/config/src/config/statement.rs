@@ -91,6 +91,12 @@ pub(crate) fn condition(text: &[u8]) -> Option<Statement> {
     }
 }
 
+/// Returns whether a line that is not empty is a statement of a configuration.
+pub fn is_statement(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    !line.is_empty() && parse(line).is_ok()
+}
+
 /// Reads a line that is not empty.
 pub(crate) fn parse(text: &[u8]) -> Result<Statement, Diagnostic> {
     if let Some(condition) = condition(text) {

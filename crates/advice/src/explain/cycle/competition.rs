@@ -44,6 +44,9 @@ pub struct Competition {
     pub(crate) is_of_group: bool,
     /// Those that other jobs got in this cycle, by submitter.
     pub won: Vec<WonSlots>,
+    /// Of these, those that were in use by other submitters before the cycle and could be preempted.
+    #[serde(skip)]
+    pub(crate) preempted: usize,
     /// Those that were in use before the cycle and were not matched, by user.
     pub in_use: Vec<(String, usize)>,
     /// Those that the cycle did not consider: in use while preemption is not considered, within retirement
@@ -113,14 +116,19 @@ pub(crate) fn competition(
     (usable, unsent): (&[usize], &[usize]),
 ) -> Competition {
     let mut won: IndexMap<&str, Vec<&Match>> = IndexMap::new();
-    let (mut in_use, mut left, mut excluded) = (Vec::new(), 0, Vec::new());
+    let (mut in_use, mut left, mut excluded, mut preempted) = (Vec::new(), 0, Vec::new(), 0);
     let unsent: HashSet<&usize> = unsent.iter().collect();
     let (mut weight, mut unclaimed_weight) = (f64::INFINITY, None);
     for (at, slot) in usable.iter().map(|at| (at, &pool.of_slots[*at])) {
         excluded.extend(slot.exclusion.map(|why| (why.to_owned(), 1)));
         let is_own = |made: &Match| (made.job, made.schedd.as_deref()) == (loser.id, loser.schedd);
         match (record.taker(&slot.name), &slot.user) {
-            (Some(made), _) if !is_own(made) => won.entry(&made.submitter).or_default().push(made),
+            (Some(made), user) if !is_own(made) => {
+                let is_preempted =
+                    slot.exclusion.is_none() && user.as_deref().is_some_and(|user| user != loser.submitter);
+                preempted += usize::from(is_preempted);
+                won.entry(&made.submitter).or_default().push(made);
+            }
             (Some(_), _) => {}
             (None, Some(user)) => in_use.push((user.clone(), 1)),
             (None, None) if slot.claimed => {}
@@ -156,6 +164,7 @@ pub(crate) fn competition(
         unclaimed_weight,
         is_of_group,
         won,
+        preempted,
         in_use: tally(in_use),
         not_looked_at,
         excluded,

@@ -122,7 +122,7 @@ pub(crate) fn of_cycle(
     match obstacle {
         CycleObstacle::Limit(_) => {}
         CycleObstacle::ConcurrencyLimit => found.extend(story.limits.iter().filter_map(reached)),
-        CycleObstacle::PreemptionRequirements => found.extend(protected(&story.preemption)),
+        CycleObstacle::PreemptionRequirements => found.extend(protected(&story.preemption, taken.preempted)),
         CycleObstacle::Rank => found.extend(pre_cycle.keeping.iter().cloned()),
         // A limit that was reached before the first request was rejected.
         CycleObstacle::Taken if story.refused.is_none() => found.extend(story.limits.iter().filter_map(reached)),
@@ -295,7 +295,7 @@ fn is_false(clause: &Clause) -> bool {
 }
 
 /// The conditions of `PREEMPTION_REQUIREMENTS` that protect slots in use, in one sentence.
-pub(crate) fn protected(preemption: &[Clause]) -> Option<Cause> {
+pub(crate) fn protected(preemption: &[Clause], preempted: usize) -> Option<Cause> {
     let failing = preemption.iter().filter(|clause| clause.joint != Connective::All && clause.together.is_some());
     let failing = failing.filter(|clause| clause.alone.yes < clause.alone.total());
     let failing: Vec<&Clause> = failing.collect();
@@ -303,6 +303,8 @@ pub(crate) fn protected(preemption: &[Clause]) -> Option<Cause> {
     let total = failing.first()?.alone.total();
     let text = match failing.as_slice() {
         [never, ..] if never.text == "false" => {
+            // Those that a job got by the rank of the slot are counted for its submitter.
+            let total = total.saturating_sub(preempted);
             let busy = verb(total, "slot is", "slots are");
             format!("{total} matching {busy} busy, and PREEMPTION_REQUIREMENTS (`false`) never allows preemption")
         }

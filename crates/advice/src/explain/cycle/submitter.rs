@@ -123,8 +123,10 @@ fn steps(story: &ShareTrace, outcome: &Outcome, key: OrderedBy) -> Vec<String> {
         // The sum is over all submitters in the pie, which the visits show unless one of them has none.
         if sum > 0.0 && (own / sum - turn.share).abs() < 1e-9 {
             let whose = if has_groups { "the submitters in its pie" } else { "all submitters" };
+            // At least four significant digits, as the priorities of a pool may all be in the thousands.
+            let digits = (3.0 - sum.log10().floor()).clamp(4.0, 15.0) as usize;
             steps.push(format!(
-                "its share is 1/{priority:.2} divided by the sum {sum:.4} over {whose}: {:.1}%",
+                "its share is 1/{priority:.2} divided by the sum {sum:.digits$} over {whose}: {:.1}%",
                 turn.share * 100.0
             ));
         }

@@ -12,7 +12,7 @@ use crate::explain::values::verb;
 use crate::setting_change::SettingChange;
 use classmate::internal::eval::matching::symmetric;
 use classmate::internal::plural::counted;
-use classmate::{ClassAd, Name};
+use classmate::{ClassAd, Expr, Name};
 use classmate_pool::internal::negotiate::rules::Rules;
 use classmate_pool::internal::queue::autocluster::relevant;
 use classmate_pool::internal::queue::significant::Significant;
@@ -120,6 +120,13 @@ impl UnsentAttributes {
         };
         Cause::new(Reason::NotSent, &label, text)
     }
+}
+
+/// The attributes of a job, in a condition of slots, that a setting leaves out of its requests, and the setting.
+pub(crate) fn left_out_by(job: &ClassAd, rules: &Rules, condition: &Expr) -> Option<(Name, &'static str)> {
+    let references = condition.tree().outer_references(condition.root());
+    let mut names = references.into_iter().map(|found| found.name).filter(|name| job.contains(*name));
+    names.find_map(|name| Some((name, setting(rules, name).filter(|_| !rules.replaces_significant())?)))
 }
 
 /// The setting for which an attribute is not significant.

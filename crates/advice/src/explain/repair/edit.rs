@@ -1,6 +1,7 @@
 //! Single changes of a job: the place, and the replacement that a condition calls for.
 
 use std::iter;
+use std::sync::Arc;
 
 use crate::explain::repair::suggestion::{Change, Changed};
 use crate::submit::added::OtherCommand;
@@ -33,8 +34,8 @@ pub(crate) struct Edit {
     after: Expr,
     /// The bound that the replacement satisfies, if it is a value that a condition wants.
     bound: Option<Bound>,
-    /// The command of a submit file by which `condor_submit` writes this.
-    command: Option<&'static str>,
+    /// The change of a submit file by which `condor_submit` writes this.
+    command: Option<Arc<str>>,
 }
 
 impl Edit {
@@ -62,7 +63,15 @@ impl Edit {
             |(name, is_true): &(&str, bool)| Self::value_of(Name::new(name), Bound::Exactly, value(*is_true));
         let condition = Self::part(Changed::Condition, holder, condition.clone(), condition.root(), after);
         let all = iter::once(condition).chain(other.attributes.iter().map(attribute));
-        Some(all.map(|edit| Edit { command: Some(other.command), ..edit }).collect())
+        Some(all.map(|edit| Edit { command: Some(other.command.into()), ..edit }).collect())
+    }
+
+    /// The edits that `condor_submit` makes if the command for a request is left out: neither the request nor the condition.
+    pub(crate) fn without_request(holder: Name, condition: &Expr, request: Name) -> [Self; 2] {
+        let resource = request.folded().strip_prefix(b"request").unwrap_or(request.folded());
+        let command: Arc<str> = format!("remove request_{}", String::from_utf8_lossy(resource)).into();
+        let nothing = Self::value_of(request, Bound::Exactly, Literal::Undefined);
+        [Self::without(holder, condition), nothing].map(|edit| Edit { command: Some(command.clone()), ..edit })
     }
 
     /// An attribute with another value.
@@ -162,7 +171,7 @@ impl Edit {
             }
             Some((part, id)) => (format!("{part:#}"), format!("{:#}", part.with_part(*id, &self.after))),
         };
-        let command = self.command.map(str::to_owned);
+        let command = self.command.as_deref().map(str::to_owned);
         Change { of: self.of, attribute: self.name.to_string(), before, after, command }
     }
 }

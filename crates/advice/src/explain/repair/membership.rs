@@ -53,6 +53,18 @@ impl Membership {
         one == other || self.ignores_case && one.eq_ignore_ascii_case(other)
     }
 
+    /// Tests if it is a string with elements, of which upper and lower case differ.
+    pub(crate) fn is_case_sensitive(&self) -> bool {
+        self.is_of_strings() && !self.ignores_case
+    }
+
+    /// The elements of a constant list.
+    pub(crate) fn strings<'l>(&self, list: &'l Literal) -> Vec<&'l [u8]> {
+        let (Some(separators), Literal::Str(text)) = (&self.separators, list) else { return Vec::new() };
+        let elements = text.split(|byte| separators.contains(byte)).map(<[u8]>::trim_ascii);
+        elements.filter(|element| !element.is_empty()).take(MAX_ELEMENTS).collect()
+    }
+
     /// Tests if the list is a string.
     pub(crate) fn is_of_strings(&self) -> bool {
         self.separators.is_some()

@@ -10,7 +10,7 @@ mod count;
 pub(super) mod edit;
 pub(super) mod failure;
 mod inversion;
-mod membership;
+pub(crate) mod membership;
 pub mod nearest;
 pub(super) mod plan;
 mod policy_edit;

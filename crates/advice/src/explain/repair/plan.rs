@@ -11,11 +11,13 @@ use crate::explain::clauses::{AdCondition, others, own, truth_of};
 use crate::explain::correction;
 use crate::explain::job_view::JobView;
 use crate::explain::repair::count::CountedLimit;
-use crate::explain::repair::edit::{Bound, Edit, amount, bound, comparison, is_no_amount, is_no_request, presence};
+use crate::explain::repair::edit::{
+    Bound, Edit, amount, bound, comparison, is_no_amount, is_no_request, is_request_of_all, presence,
+};
 use crate::explain::repair::inversion::{Constraint, Inversion};
 use crate::explain::repair::membership::Membership;
 use crate::explain::repair::suggestion::{ANY_STRING, Changed};
-use crate::submit::added::{Origin, is_of_access_point};
+use crate::submit::added::{Origin, is_of_htcondor};
 use classmate::internal::eval::conditions::Connective;
 use classmate::internal::program::Side;
 use classmate::internal::program::atom::MentionsCache;
@@ -237,6 +239,18 @@ fn is_value(part: &Part<'_>, item: NodeId, is_text: &dyn Fn(&[u8]) -> bool) -> b
     column.is_none_or(|column| column.entries.iter().any(is_it))
 }
 
+/// Tests if an attribute of slots is the number of a version in some of them, and not a number in any.
+fn has_versions(block: TableView<'_>, name: Name) -> bool {
+    let is_version = |value: &Value| value.as_bytes().is_some_and(correction::is_version);
+    constants(block, name).any(is_version) && !constants(block, name).any(|value| value.as_number().is_some())
+}
+
+/// The values of an attribute of slots that are constants.
+fn constants(block: TableView<'_>, name: Name) -> impl Iterator<Item = &Value> {
+    let entries = block.table.column(name.key()).into_iter().flat_map(|column| &column.entries);
+    entries.filter_map(|entry| if let Entry::Constant(value) = entry { Some(value) } else { None })
+}
+
 /// Tests if an attribute of the job is a string: HTCondor or the projects that use it write it as one, some slot has it as one, or some
 /// condition of slots compares it with a string or looks for it in a list of strings.
 fn is_text(view: &JobView<'_>, name: Name) -> bool {
@@ -283,7 +297,8 @@ pub(crate) fn of_job(view: &JobView<'_>, block: TableView<'_>, condition: &AdCon
         return of_added(block, condition, origin);
     }
     let mut plans: Vec<RepairPlan> = Vec::new();
-    if let Some(found) = correction::of_names_and_words(view, &condition.expr) {
+    let written = origin.is_none().then_some(&condition.expr);
+    if let Some(found) = written.and_then(|expr| correction::of_names_and_words(view, expr)) {
         let corrected = |(id, other)| {
             let part = around(&condition.expr, id);
             RepairMap::always(slots, Edit::part(Changed::Correction, holder, part, id, other))
@@ -296,7 +311,8 @@ pub(crate) fn of_job(view: &JobView<'_>, block: TableView<'_>, condition: &AdCon
         plan.push(more);
         plans.push(plan);
     }
-    let parts = alternatives(block, condition);
+    let mut parts = alternatives(block, condition);
+    let versions = |part: &Expr| correction::versions(part, &|name| has_versions(block, name));
     for part in &parts {
         for limit in CountedLimit::all(part, holder, view.job, block.settings) {
             let values = Part { slots: block, side: Side::Other, expr: &limit.values };
@@ -304,7 +320,11 @@ pub(crate) fn of_job(view: &JobView<'_>, block: TableView<'_>, condition: &AdCon
             repairs.by_values(&values, &[limit.values.root()], |found| limit.edit(found[0]));
             plans.push(vec![repairs]);
         }
-        for meant in correction::pattern(part).into_iter().chain(correction::unquoted(part)) {
+        let meant = correction::pattern(part).or_else(|| correction::unquoted(part)).or_else(|| versions(part));
+        let has =
+            |name: Name, is_it: &dyn Fn(&[u8]) -> bool| constants(block, name).filter_map(Value::as_bytes).any(is_it);
+        let meant = meant.or_else(|| correction::in_any_case(part, &has));
+        if let Some(meant) = meant {
             let root = part.tree().bare(part.root());
             let edit = Edit::part(Changed::Correction, holder, part.part(root), root, meant);
             plans.push(vec![RepairMap::always(slots, edit)]);
@@ -323,6 +343,8 @@ pub(crate) fn of_job(view: &JobView<'_>, block: TableView<'_>, condition: &AdCon
         };
         plans.push(operands.into_iter().map(wanted).collect());
     }
+    // As strings, "3.9" is more than "3.11".
+    parts.retain(|part| versions(part).is_none());
     let own = |part: &Expr| own_handles(block, part, 0).len();
     let turns = parts.iter().map(own).max().unwrap_or(0).min(MAX_HANDLES);
     // The plan to leave the condition out comes last.
@@ -334,10 +356,20 @@ pub(crate) fn of_job(view: &JobView<'_>, block: TableView<'_>, condition: &AdCon
         }
         plans.push(vec![repairs]);
     }
-    if origin.is_none() {
-        plans.push(vec![RepairMap::always(slots, Edit::without(holder, &condition.expr))]);
+    match origin {
+        None => plans.push(vec![RepairMap::always(slots, Edit::without(holder, &condition.expr))]),
+        Some(_) => {
+            let edits = requested(&condition.expr).map(|name| Edit::without_request(holder, &condition.expr, name));
+            plans.extend(edits.map(|edits| edits.map(|edit| RepairMap::always(slots, edit)).into()));
+        }
     }
     plans
+}
+
+/// The request that a condition compares, of something that a job can do without.
+fn requested(condition: &Expr) -> Option<Name> {
+    let mut names = condition.tree().outer_references(condition.root()).into_iter().map(|found| found.name);
+    names.find(|name| name.folded().starts_with(b"request") && !is_request_of_all(*name))
 }
 
 /// Ways to change the job so that a condition holds that `condor_submit` adds: another command, if one does. A condition that is
@@ -413,8 +445,9 @@ fn compared_to_constants(
         for (handle, other) in [(left, right), (right, left)] {
             let inner = tree.bare(handle);
             let Node::Literal(literal) = tree.node(inner) else { continue };
-            // The contrary is not worth suggesting where another part would do.
-            let contrary = matches!(literal, Literal::Bool(_)) && condition.connective != Connective::Leaf;
+            // The contrary is not what was meant, nor is a slot that is in use.
+            let contrary = matches!(literal, Literal::Bool(_))
+                || tree.reference(tree.bare(other)).is_some_and(|found| is_of_the_moment(found.name));
             // A pattern is not any one string.
             let pattern = matches!(literal, Literal::Str(text) if text.contains(&b'*'));
             // Another number for the remainder of a division is not a small change, nor is the contrary.
@@ -649,15 +682,20 @@ fn of_part(view: &JobView<'_>, block: TableView<'_>, expr: &Expr, turn: usize, r
     handles.len()
 }
 
+/// Tests if an attribute of slots says what they are doing.
+fn is_of_the_moment(name: Name) -> bool {
+    matches!(name.folded(), b"state" | b"activity")
+}
+
 /// Tests if a string is the name of one truth value, and another literal is the other one.
 fn is_contrary(text: &Literal, value: &Literal) -> bool {
     let (Literal::Str(text), Literal::Bool(value)) = (text, value) else { return false };
     text.eq_ignore_ascii_case(if *value { b"false" } else { b"true" })
 }
 
-/// Tests if the submit file can set an attribute: not what the access point sets, nor what HTCondor counts.
+/// Tests if the submit file can set an attribute: not what HTCondor sets or counts.
 fn is_settable(name: Name) -> bool {
-    !is_of_access_point(name)
+    !is_of_htcondor(name)
         && attribute::find(name.folded()).and_then(|found| found.get("varies")).is_none_or(|by| by == "written")
 }
 

@@ -5,6 +5,7 @@
 use hashbrown::HashMap;
 
 use crate::explain::clauses::{AdCondition, is_false, own};
+use crate::explain::cycle::unsent::left_out_by;
 use crate::explain::full_slots;
 use crate::explain::job_view::JobView;
 use crate::explain::repair::edit::{Bound, bound, comparison, is_no_amount, number};
@@ -171,6 +172,10 @@ impl<'c> ConditionEdit<'c> {
     /// The smallest change after which a condition of the slots of a class may hold: another number in a comparison, the
     /// text that a word without quotation marks was meant to be; or it is left out.
     fn of(view: &JobView<'_>, failure: &FailureClass, condition: &'c AdCondition) -> Self {
+        if left_out_by(view.job, &view.pool.rules, &condition.expr).is_some() {
+            // Another number would not help: in the cycle the attribute is undefined.
+            return ConditionEdit::without(condition);
+        }
         let ads = [view.classes.all[failure.classes[0]].first as u32];
         let block = view.table.view(&ads, view.job);
         let found = plan::slot_branches(block, condition).into_iter().find_map(|Branch { part, .. }| {
