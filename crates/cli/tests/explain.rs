@@ -1065,6 +1065,17 @@ fn attributes_that_requests_lack_are_named() {
     assert!(causes[2].ends_with("; REMOVE_SIGNIFICANT_ATTRIBUTES leaves `MemoryUsage` out of requests"), "{causes:?}");
 }
 
+#[test]
+fn draining_slots_are_called_so() {
+    let slot = |more: &str| ad(&format!("[Name = \"s\"; {more} Start = false; Requirements = Start]"));
+    let cause = |slots| explained(&ad("[Requirements = true]"), slots).1.causes[0].text.clone();
+    let because = "`Requirements` requires `Start` (Start of slots is false)";
+    let draining = cause(vec![slot("Draining = true;"), slot("Draining = true;")]);
+    assert_eq!(draining, format!("2 of 2 slots reject the job, as they are draining: {because}"));
+    let one = cause(vec![slot("Draining = true;"), slot("")]);
+    assert_eq!(one, format!("2 of 2 slots reject the job: {because}"));
+}
+
 /// A job takes one of two slots in use by the rank of the slot; the other one is protected.
 #[test]
 fn a_slot_that_was_taken_is_not_protected_as_well() {

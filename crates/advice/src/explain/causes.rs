@@ -542,7 +542,11 @@ fn of_slots_condition(view: &JobView<'_>, Failing { condition, classes, .. }: &F
     let places = places(view, condition, classes);
     let mut deciders = deciding(view, false, &places);
     sort(view, &mut deciders);
-    let which = format!("{which} {}", verb(slots, "rejects", "reject"));
+    let which = format!("{which} {} the job", verb(slots, "rejects", "reject"));
+    let is_draining = |at: &u32| view.pool.slots[*at as usize].ad.eval_bool("Draining") == Some(true);
+    let are_draining = view.classes.ads_of(classes).iter().all(is_draining);
+    let draining = format!("{which}, as {} draining", verb(slots, "it is", "they are"));
+    let which = if are_draining { draining } else { which };
     let holder = |place: &PlacedCondition<'_>| match place.conditions.all[place.at].place.via.last() {
         Some(name) => name.to_string(),
         None => "Requirements".to_owned(),
@@ -557,14 +561,14 @@ fn of_slots_condition(view: &JobView<'_>, Failing { condition, classes, .. }: &F
             _ => phrase(view, one),
         };
         let parts: Vec<String> = deciders.iter().take(MAX_DECIDING).map(part).collect();
-        format!("{which} the job because of {}{}", parts.join(" and "), decided(condition, &deciders))
+        format!("{which} because of {}{}", parts.join(" and "), decided(condition, &deciders))
     } else {
         let refusing = view.classes.ads_of(classes);
         let note = match note_on(view, condition, false, &refusing) {
             Some(note) => format!(", but {note}"),
             None => view.beside(condition, false, &refusing),
         };
-        format!("{which} the job: `{holder}` requires `{:#}`{note}", condition.expr)
+        format!("{which}: `{holder}` requires `{:#}`{note}", condition.expr)
     };
     let left_out = left_out_by(view.job, &view.pool.rules, &condition.expr);
     let unsent = left_out.map(|(name, setting)| format!("; {setting} leaves `{name}` out of requests"));

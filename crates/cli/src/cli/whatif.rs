@@ -1,5 +1,6 @@
 //! `classmate whatif POOL` and `classmate diff OUTCOME OUTCOME`
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -22,6 +23,8 @@ use crate::cli::{
 };
 use crate::report::change::page;
 use crate::report::whatif as report;
+use classmate::internal::builtin::near::closest;
+use classmate::internal::syntax::literal::Literal;
 use classmate::{ClassAd, Diagnostic, EvalOptions, Expr, Name, Scope};
 use classmate_advice::internal::explain::cycle::reasons;
 use classmate_advice::internal::explain::cycle::record::OutcomeRecord;
@@ -34,6 +37,7 @@ use classmate_config::internal::config::check::referenced;
 use classmate_config::internal::config::knob;
 use classmate_config::{Config, SlurmConf};
 use classmate_pool::internal::negotiate::Purpose;
+use classmate_pool::internal::negotiate::concurrency::demands;
 use classmate_pool::internal::negotiate::rules::Rules;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::pool::slot::copies;
@@ -221,7 +225,15 @@ pub(super) fn set(snapshot: &mut Snapshot, lines: &[&String], notes: &mut Notes)
             let upper = bare.to_ascii_uppercase();
             let is_referenced =
                 any_name || referenced.contains(&upper) || copied.iter().any(|one| one.eq_ignore_ascii_case(bare));
-            if is_referenced || knob::find(&upper).is_some() {
+            let known = knob::find(&upper);
+            if let Some(limit) = known.filter(|known| known.name == knob::LIMIT && !is_referenced) {
+                let limit = knob::member(limit, &upper).unwrap_or_default().to_ascii_lowercase();
+                if let Some(near) = unrequested(snapshot, &limit) {
+                    let (name, limit) = (String::from_utf8_lossy(name), String::from_utf8_lossy(&limit));
+                    notes.no_effect(format!("--set: `{name}` has no effect: no job or slot requests `{limit}`{near}"));
+                }
+            }
+            if is_referenced || known.is_some() {
                 continue;
             }
             let name = String::from_utf8_lossy(name);
@@ -232,6 +244,21 @@ pub(super) fn set(snapshot: &mut Snapshot, lines: &[&String], notes: &mut Notes)
         }
     }
     Ok(())
+}
+
+/// A similar limit that is requested in place of one that no job or slot requests, as help; none if it may be requested.
+fn unrequested(snapshot: &Snapshot, limit: &[u8]) -> Option<String> {
+    let attribute = Name::new("ConcurrencyLimits");
+    let mut requested: BTreeSet<Vec<u8>> = BTreeSet::new();
+    for expr in snapshot.jobs.iter().chain(&snapshot.slots).filter_map(|ad| ad.get(attribute)) {
+        // An expression may request any limit.
+        let Literal::Str(text) = expr.as_literal()? else { return None };
+        let text = text.to_ascii_lowercase();
+        requested.extend(demands(&text).map(|demand| demand.name.to_vec()));
+    }
+    let near = closest(limit, requested.iter());
+    let near = near.map(|near| format!("; did you mean `{}`?", String::from_utf8_lossy(near)));
+    (!requested.contains(limit)).then(|| near.unwrap_or_default())
 }
 
 /// True if a line has a reference in the name of another one.

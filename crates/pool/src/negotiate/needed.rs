@@ -93,6 +93,7 @@ pub fn selection_to_explain(config: &Config, jobs: &[ClassAd], first: &[ClassAd]
         selection.add(of_slots.names.iter().copied().filter(|one| distance(name, one.as_bytes(), allowed).is_some()));
     }
     selection.add(OF_OTHER_COMMANDS.map(Name::new));
+    selection.add([Name::new("Draining")]);
     Some(selection.with_prefix(TOTALS))
 }
 

@@ -321,9 +321,8 @@ pub(crate) fn of_job(view: &JobView<'_>, block: TableView<'_>, condition: &AdCon
             plans.push(vec![repairs]);
         }
         let meant = correction::pattern(part).or_else(|| correction::unquoted(part)).or_else(|| versions(part));
-        let has =
-            |name: Name, is_it: &dyn Fn(&[u8]) -> bool| constants(block, name).filter_map(Value::as_bytes).any(is_it);
-        let meant = meant.or_else(|| correction::in_any_case(part, &has));
+        let values = |name: Name| constants(block, name).filter_map(Value::as_bytes).map(<[u8]>::to_vec).collect();
+        let meant = meant.or_else(|| correction::in_any_case(part, &values));
         if let Some(meant) = meant {
             let root = part.tree().bare(part.root());
             let edit = Edit::part(Changed::Correction, holder, part.part(root), root, meant);
