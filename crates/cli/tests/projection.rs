@@ -33,6 +33,8 @@ fn agree(pool: &Path, more: &[&str]) -> Vec<u8> {
 fn made(name: &str, arguments: &[&str]) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let path = folder.to_str().unwrap();
+    // That of an earlier run may have another configuration.
+    let _ = std::fs::remove_dir_all(&folder);
     classmate(&[&["generate", path][..], arguments].concat());
     folder
 }

@@ -167,6 +167,15 @@ fn an_explanation_without_details_has_at_most_twelve_lines() {
     let slots = ["slot1@m01.example.org", "slot1@m05.example.org"];
     commands.extend(slots.map(|slot| vec!["explain", "examples/stuck", "--slot", slot]));
     commands.extend(["examples/stuck", "examples/groups"].map(|pool| vec!["explain", pool, "--all"]));
+    // Twelve causes, each of which is longer than a line of 80 columns.
+    let job = |number: u32| {
+        let condition =
+            format!("TARGET.ALongNameOfAnAttribute{number} == \"a value that is as long as its name, {number}\"");
+        format!("ClusterId = {number}\nProcId = 0\nJobStatus = 1\nUser = \"a@x\"\nRequirements = {condition}\n\n")
+    };
+    let file = concat!(env!("CARGO_TARGET_TMPDIR"), "/long-causes.ads");
+    std::fs::write(file, (1..=12).map(job).collect::<String>()).unwrap();
+    commands.push(vec!["explain", "examples/pool", "--jobs", file, "--all"]);
     for arguments in commands {
         for columns in [80, 200] {
             let lines = printed(&arguments, &columns.to_string());

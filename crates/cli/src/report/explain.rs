@@ -12,7 +12,7 @@ use classmate_advice::internal::explain::Explanation;
 use classmate_advice::internal::explain::causes::Reason;
 use classmate_advice::internal::explain::clauses::Clause;
 use classmate_advice::internal::explain::cycle::order::{JobRank, shown};
-use classmate_advice::internal::explain::cycle::reasons::CauseSurvey;
+use classmate_advice::internal::explain::cycle::reasons::{CauseSurvey, CommonCause};
 use classmate_advice::internal::explain::cycle::trace::CycleTrace;
 use classmate_advice::internal::explain::names::MissingAttribute;
 use classmate_advice::internal::explain::near_jobs::SlotChange;
@@ -548,15 +548,22 @@ fn nearest<T>(
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn write_survey(out: &mut impl Write, found: &CauseSurvey, parts: &ShownParts) -> io::Result<()> {
+pub fn write_survey(out: &mut impl Screen, found: &CauseSurvey, parts: &ShownParts) -> io::Result<()> {
     const MAX_CAUSES: usize = MAX_LINES - 3;
     let CauseSurvey { idle, matched, causes, .. } = found;
     let jobs = counted(*idle as u64, "idle job");
     writeln!(out, "{jobs}: {matched} matched, {} not matched", idle - matched)?;
-    let shown = if parts.details { causes.len() } else { causes.len().min(MAX_CAUSES) };
-    for one in &causes[..shown] {
+    let line = |one: &CommonCause| {
         let label = if parts.details { one.label.clone() } else { brief(&one.label) };
-        writeln!(out, "{}: {label} (such as job {})", counted(one.jobs as u64, "job"), one.example)?;
+        format!("{}: {label} (such as job {})", counted(one.jobs as u64, "job"), one.example)
+    };
+    let mut shown = if parts.details { causes.len() } else { causes.len().min(MAX_CAUSES) };
+    let lines: Vec<String> = causes[..shown].iter().map(line).collect();
+    while !parts.details && shown > 1 && line_count(&lines[..shown], out.width()) > MAX_CAUSES {
+        shown -= 1;
+    }
+    for (one, line) in causes[..shown].iter().zip(&lines) {
+        writeln!(out, "{line}")?;
         if parts.details {
             writeln!(out, "  job {}: {}", one.example, one.text)?;
         }
