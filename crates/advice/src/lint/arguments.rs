@@ -37,7 +37,7 @@ const VERSIONS: [&[u8]; 8] = [
 ];
 
 /// Functions of strings of items, lower case, with the places of these strings.
-const OF_STRINGS: [(&[u8], &[usize]); 10] = [
+pub(super) const OF_STRINGS: [(&[u8], &[usize]); 10] = [
     (b"stringlistmember", &[1]),
     (b"stringlistimember", &[1]),
     (b"stringlistsize", &[0]),

@@ -140,11 +140,14 @@ fn lacking(config: &Config, (written, referenced): (&Written<'_>, &BTreeSet<Vec<
         let text = config.get(name).ok().flatten().map(|found| found.text).unwrap_or_default();
         is_on(&String::from_utf8_lossy(text.trim_ascii()).to_ascii_lowercase())
     };
+    // `COLLECTOR1.CONDOR_VIEW_HOST`, for a daemon with a local name.
+    let prefixed: BTreeSet<Vec<u8>> =
+        config.names().filter_map(|name| Some(name[memchr::memchr(b'.', name)? + 1..].to_ascii_uppercase())).collect();
     let has = |name: &&str| match name.split_once('*') {
         Some((front, end)) => written.keys().any(|known| known.starts_with(front) && known.ends_with(end)),
-        None => is_set(name) || is_of_slot_types(name, written),
+        None => is_set(name) || is_of_slot_types(name, written) || prefixed.contains(name.as_bytes()),
     };
-    for row in of_config().iter().filter(|row| matches!(row.verb, Verb::Need | Verb::NeedBeside)) {
+    for row in of_config().iter().filter(|row| matches!(row.verb, Verb::Need | Verb::NeedBeside | Verb::NeedTogether)) {
         let needed: Vec<&str> = row.right.iter().map(|side| side.name).collect();
         let all =
             row.left.iter().flat_map(|side| written.iter().filter(|(known, _)| matched(side.name, known).is_some()));
@@ -155,11 +158,12 @@ fn lacking(config: &Config, (written, referenced): (&Written<'_>, &BTreeSet<Vec<
                 && !is_said
                 && !referenced.contains(name.as_bytes())
         };
-        let mut all = all.filter(is_meant);
-        let Some((name, one)) = all.next().filter(|_| !needed.iter().any(has)) else { continue };
+        let all: Vec<(&String, &Definition<'_>)> = all.filter(is_meant).collect();
+        let Some((name, one)) = all.first().filter(|_| !needed.iter().any(has)) else { continue };
         // Other files may have what is set for a whole machine.
         let is_told = needed.iter().any(|name| written.contains_key(*name));
-        if row.verb == Verb::NeedBeside && !is_told && !has_root(config) {
+        let is_whole_feature = row.verb == Verb::NeedTogether && all.len() > 1;
+        if row.verb != Verb::Need && !is_told && !is_whole_feature && !has_root(config) {
             continue;
         }
         let needed: Vec<String> =

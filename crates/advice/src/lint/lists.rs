@@ -391,7 +391,9 @@ impl<'c> Lists<'c> {
         let other = if prefix.starts_with("STARTD") { "SCHEDD_CRON_" } else { "STARTD_CRON_" };
         let of_other = self.config.definition(format!("{other}{job}_EXECUTABLE").as_bytes());
         if let Some(program) = of_other.filter(|one| setting("EXECUTABLE").is_none() && one.place.is_some()) {
-            let message = format!("the job `{job}` has no `{prefix}{job}_EXECUTABLE`: this is for another daemon");
+            let message = format!(
+                "the job `{job}` of `{prefix}JOBLIST` has no `{prefix}{job}_EXECUTABLE`: this is for another daemon"
+            );
             let warning = program.name_warning(message).code("conflicting-knobs");
             return Some(warning.help(format!("write `{prefix}{job}_EXECUTABLE`")));
         }
@@ -433,6 +435,7 @@ impl<'c> Lists<'c> {
         };
         let (types, numbers) = (of("SLOT_TYPE_"), of("NUM_SLOTS_TYPE_"));
         if types.is_empty() || numbers.is_empty() {
+            self.no_numbers(&types, found);
             return;
         }
         // A number without a type of slots is probably that of the first type without a number.
@@ -473,6 +476,17 @@ impl<'c> Lists<'c> {
         for resource in ["cpus", "memory"] {
             found.extend(self.too_much(resource, &types, &numbers));
         }
+    }
+
+    /// `SLOT_TYPE_1` without a number of slots of any type: the default is 0 (`slot_builder.cpp`), and the machine is one slot.
+    fn no_numbers(&self, types: &BTreeMap<u32, Definition<'c>>, found: &mut Found) {
+        // A template, or a file that is not here, may have one.
+        let has_number = |name: &[u8]| bare(name).to_ascii_uppercase().starts_with(b"NUM_SLOTS_TYPE_");
+        let is_open = misses_files(self.config) || self.config.names().any(has_number);
+        let Some((first, one)) = types.first_key_value().filter(|_| !is_open) else { return };
+        let message = format!("`SLOT_TYPE_{first}` has no effect: `NUM_SLOTS_TYPE_{first}` is not defined, and is 0");
+        let warning = one.name_warning(message).code("conflicting-knobs");
+        found.push((warning.help(format!("add `NUM_SLOTS_TYPE_{first} = 1`")), shown(one.name)));
     }
 
     /// A resource that a variable defines under another name than `MACHINE_RESOURCE_NAMES`.

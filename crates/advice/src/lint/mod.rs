@@ -45,6 +45,7 @@ pub mod submit;
 mod submit_companions;
 mod submit_expressions;
 mod submit_files;
+mod submit_items;
 mod submit_lines;
 mod submit_macros;
 mod submit_notations;

@@ -7,7 +7,8 @@ use std::ops::Range;
 
 use super::unknowns;
 use classmate::internal::analysis::evaluate::OPEN;
-use classmate::internal::syntax::expr::{Node, NodeId};
+use classmate::internal::syntax::expr::{Node, NodeId, Tree};
+use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::{BinaryOp, UnaryOp};
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::{Diagnostic, Name, ParseOptions, Span};
@@ -142,6 +143,9 @@ pub(super) fn torn(text: &[u8], part: Range<usize>, options: &ParseOptions) -> O
     };
     let expr = parse_expr(text, options).ok()?;
     let tree = expr.tree();
+    if is_decided(tree, expr.root()) {
+        return None;
+    }
     let place = |id: NodeId| tree.span(id).map_or(0..0, Span::range);
     let binds = |id: NodeId| match *tree.node(id) {
         // An operator within the macro is its own.
@@ -164,6 +168,18 @@ pub(super) fn torn(text: &[u8], part: Range<usize>, options: &ParseOptions) -> O
     };
     let mut nodes = (tree.first_of(expr.root())..=expr.root()).take(MOST);
     Some((nodes.find_map(|id| binds(id).filter(|_| crosses(id)))?, within))
+}
+
+/// Tests for clauses joined by `&&` of which one is `false`, and by `||` of which one is `true`: the others do not count.
+fn is_decided(tree: &Tree, id: NodeId) -> bool {
+    match *tree.node(tree.bare(id)) {
+        Node::Binary(op @ (BinaryOp::And | BinaryOp::Or), left, right) => {
+            let is_constant = |side: NodeId| matches!(tree.node(tree.bare(side)), Node::Literal(Literal::Bool(one)) if *one == (op == BinaryOp::Or));
+            let is_same = |side: NodeId| matches!(*tree.node(tree.bare(side)), Node::Binary(other, ..) if other == op);
+            [left, right].into_iter().any(|side| is_constant(side) || is_same(side) && is_decided(tree, side))
+        }
+        _ => false,
+    }
 }
 
 /// The finding about a macro, `$(name)`, whose text an operator outside of it tears apart.

@@ -1,16 +1,77 @@
-//! Comparisons of attributes that the text itself defines with constants of another type.
+//! Comparisons of attributes that the text itself defines with constants of another type, and calls of functions with them.
 //!
-//! In: an expression, and the values of such attributes. Out: a warning of the rule `type-clash`.
+//! In: an expression, and the values of such attributes. Out: a warning of the rule `type-clash` or `bad-argument`.
 
+use super::arguments::OF_STRINGS;
 use super::attributes::is_known;
 use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
-use classmate::internal::syntax::view::RefScope;
+use classmate::internal::syntax::view::{RefScope, View};
 use classmate::{Diagnostic, Expr, Name};
 
-/// The finding about the first such comparison; `value` gives the value of an attribute that is defined.
+/// Functions, lower case, with the places of the arguments that are lists.
+const OF_LISTS: [(&[u8], &[usize]); 11] = [
+    (b"allcompare", &[1]),
+    (b"anycompare", &[1]),
+    (b"avg", &[0]),
+    (b"countmatches", &[1]),
+    (b"evalineachcontext", &[1]),
+    (b"identicalmember", &[1]),
+    (b"max", &[0]),
+    (b"member", &[1]),
+    (b"min", &[0]),
+    (b"regexpmember", &[1]),
+    (b"sum", &[0]),
+];
+
+/// The finding about the first such comparison or call; `value` gives the value of an attribute that is defined.
 pub(super) fn check(expr: &Expr, value: &dyn Fn(Name) -> Option<Expr>) -> Option<Diagnostic> {
+    compared(expr, value).or_else(|| called(expr, value))
+}
+
+/// The finding about the first call of a function for lists with a string, or for strings with a list: its value is ERROR
+/// (HTCondor's `fnCall.cpp` and `stringListMember_func` in `compat_classad.cpp`).
+fn called(expr: &Expr, value: &dyn Fn(Name) -> Option<Expr>) -> Option<Diagnostic> {
+    let tree = expr.tree();
+    (tree.first_of(expr.root())..=expr.root()).find_map(|id| {
+        let View::Call { name, arguments } = tree.view(id) else { return None };
+        let places = |all: &[(&[u8], &'static [usize])]| {
+            all.iter().find(|(known, _)| *known == name.folded()).map(|(_, places)| *places)
+        };
+        let (places, wants_list) = match places(&OF_LISTS) {
+            Some(places) => (places, true),
+            None => (places(&OF_STRINGS)?, false),
+        };
+        places.iter().find_map(|place| {
+            let argument = *arguments.get(*place)?;
+            let reference = tree.reference(tree.bare(argument))?;
+            let attribute = reference.name;
+            if is_known(attribute.folded()) || reference.scope == RefScope::Target {
+                return None;
+            }
+            let value = value(attribute)?;
+            let tree_of_value = value.tree();
+            let (message, help) = match (tree_of_value.node(tree_of_value.bare(value.root())), wants_list) {
+                (Node::Literal(Literal::Str(_)), true) => (
+                    format!("`{attribute}` is a string here, and `{name}` is ERROR without a list"),
+                    format!(
+                        "write the value of `{attribute}` as a list, `{{ \"a\", \"b\" }}`, or `split({attribute})` here"
+                    ),
+                ),
+                (Node::List(_), false) => (
+                    format!("`{attribute}` is a list here, and `{name}` is ERROR without a string"),
+                    format!("write the value of `{attribute}` as a string, `\"a,b\"`"),
+                ),
+                _ => return None,
+            };
+            Some(Diagnostic::warning(message, tree.span(argument)?).help(help).code("bad-argument"))
+        })
+    })
+}
+
+/// The finding about the first comparison.
+fn compared(expr: &Expr, value: &dyn Fn(Name) -> Option<Expr>) -> Option<Diagnostic> {
     let tree = expr.tree();
     let kind = |literal: &Literal| match literal {
         Literal::Str(_) => Some("a string"),

@@ -22,6 +22,8 @@ pub(super) enum Verb {
     Need,
     /// As `Need`, where another file often has the right side.
     NeedBeside,
+    /// As `NeedBeside`, where two of the left side are set in one file together with the right side.
+    NeedTogether,
     /// The number on the left is at most the one on the right.
     Most,
     /// The values are never the same.
@@ -74,6 +76,7 @@ fn row(line: &'static str) -> Option<Relation> {
         "off" => Verb::Off,
         "need" => Verb::Need,
         "need-beside" => Verb::NeedBeside,
+        "need-together" => Verb::NeedTogether,
         "most" => Verb::Most,
         "differ" => Verb::Differ,
         _ => return None,

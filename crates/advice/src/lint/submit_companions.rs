@@ -61,6 +61,7 @@ impl Reading {
             self.node_of_one(universe),
             self.refused_proxy(),
             self.short_history(),
+            self.no_history(),
             self.resource_of_job(),
             self.both_ways(),
         ];
@@ -548,6 +549,36 @@ impl Reading {
             let message =
                 format!("`{word}` does not exist: `{command}` is {known}, and the first one has the number 0");
             (number >= known).then(|| (*at, message, format!("write `{command} = {}`", number + 1)))
+        })
+    }
+
+    /// An entry of a history of slots that the job does not have: the access point writes it only where a command asks for it.
+    fn no_history(&self) -> Companion {
+        /// Attributes that all jobs have, by the default of `SYSTEM_JOB_MACHINE_ATTRS`.
+        const OF_ALL: [&str; 2] = ["cpus", "slotweight"];
+        const MATCHES: [&str; 3] = ["match_list_length", "last_match_list_length", "lastmatchlistlength"];
+        const ATTRIBUTES: [&str; 2] = ["job_machine_attrs", "jobmachineattrs"];
+        let (text, at) = self.value(&["requirements"]).filter(|_| !self.includes)?;
+        let may_have = |names: &[&str]| {
+            let plain = |name: &&str| self.may_have(&format!("my.{}", name.replace('_', "")));
+            names.iter().any(|name| self.may_have(name) || plain(name))
+        };
+        let words = text.split(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_'));
+        words.into_iter().find_map(|word| {
+            let lower = word.to_ascii_lowercase();
+            let stem = lower.trim_end_matches(|sign: char| sign.is_ascii_digit());
+            let number = lower[stem.len()..].parse::<usize>().ok()?;
+            let message = |command: &str| format!("the job has no `{word}` without `{command}`");
+            if stem == "lastmatchname" {
+                let help = format!("add `match_list_length = {}`", number + 1);
+                return (!may_have(&MATCHES)).then(|| (*at, message(MATCHES[0]), help));
+            }
+            let own = stem.strip_prefix("machineattr").filter(|own| !own.is_empty() && !OF_ALL.contains(own))?;
+            let shown = &word[stem.len() - own.len()..stem.len()];
+            let length = format!(" and `job_machine_attrs_history_length = {}`", number + 1);
+            let more = if number > 0 { length.as_str() } else { "" };
+            let help = format!("add `job_machine_attrs = {shown}`{more}");
+            (!may_have(&ATTRIBUTES) && !may_have(&[&lower])).then(|| (*at, message(ATTRIBUTES[0]), help))
         })
     }
 

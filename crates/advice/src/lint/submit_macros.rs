@@ -85,7 +85,7 @@ const NOT_ASKED: [&str; 9] = [
 
 /// The macros of a file.
 pub(super) struct Macros<'r> {
-    reading: &'r Reading,
+    pub(super) reading: &'r Reading,
     /// Names that are expanded, lower case.
     reached: BTreeSet<String>,
     /// A name is made of other macros, `$($(which))`: any may be expanded.
@@ -130,6 +130,7 @@ impl<'r> Macros<'r> {
         found.extend(self.unused(statements));
         found.extend(self.undefined(statements));
         found.extend(self.calls(statements));
+        found.extend(self.choices(statements));
         found.extend(self.sums(statements));
         found.extend(self.other_notations(statements));
         found.extend(self.torn(statements));
@@ -268,7 +269,7 @@ impl<'r> Macros<'r> {
         None
     }
 
-    fn expands(&self, name: &str) -> bool {
+    pub(super) fn expands(&self, name: &str) -> bool {
         self.computed || is_command(name) || name.contains('.') || self.reached.contains(name) || self.is_port(name)
     }
 
@@ -520,14 +521,20 @@ fn other_notation(text: &str, is_own: &dyn Fn(&str) -> bool) -> Option<(String, 
     })
 }
 
-/// The help about another word for a number of the job.
+/// The help about another word for a number of the job: `$(ProcNum)`, `$(cluster_number)`.
 fn of_job(name: &str) -> Option<String> {
+    const NUMBERS: [&str; 7] = ["", "id", "idx", "index", "no", "num", "number"];
+    let plain = name.replace('_', "");
+    let of = |words: &[&str]| {
+        let rest = words.iter().find_map(|word| plain.strip_prefix(word));
+        rest.is_some_and(|rest| NUMBERS.contains(&rest))
+    };
     let meant = match name {
-        "proc_id" | "process_id" | "processid" | "processnumber" | "procnumber" | "procno" | "procs" | "taskid"
-        | "task_id" => "Process",
-        "cluster_id" | "clusternumber" | "clusterno" | "clust" | "job_id" => "Cluster",
+        "procs" | "taskid" | "task_id" => "Process",
+        "job_id" => "Cluster",
         "nodeid" | "node_id" | "nodenumber" => "Node",
-        "proc" => "Process",
+        _ if of(&["process", "proc"]) => "Process",
+        _ if of(&["cluster", "clust"]) => "Cluster",
         "requestcpus" => "request_cpus",
         "requestmemory" => "request_memory",
         _ => return None,

@@ -141,6 +141,10 @@ impl Reading {
     fn other_order(&self) -> Option<(usize, String, String)> {
         let amount = |name: &str| {
             let (value, at) = self.value(&[name])?;
+            // `2 * 24 * 3600`
+            if let Some(number) = number(value) {
+                return Some((number * f64::from(1 << 20), value.clone(), *at));
+            }
             let (lower, digits) = (value.to_ascii_lowercase(), |sign: char| sign.is_ascii_alphabetic() || sign == ' ');
             let unit = match lower.trim_start_matches(|sign: char| !digits(sign)).trim() {
                 "" => 1 << 20,

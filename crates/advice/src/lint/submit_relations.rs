@@ -17,7 +17,7 @@ impl Reading {
         }
         let of_row = |row: &'static Relation| match row.verb {
             Verb::Off => self.beside(row, universe),
-            Verb::Need | Verb::NeedBeside => self.without(row, universe),
+            Verb::Need | Verb::NeedBeside | Verb::NeedTogether => self.without(row, universe),
             Verb::Most | Verb::Differ => Vec::new(),
         };
         of_submit().iter().flat_map(of_row).collect()

@@ -5,6 +5,7 @@
 use super::commands::needs;
 use super::refusals::{Assigned, EXECUTABLE, Reading, error, itself, refers_to, warning};
 use super::slips::Slips;
+use super::submit_items::without_same_parts;
 use super::submit_notations::of_shell;
 use super::submit_odd::SCHEMES;
 use super::submit_queue::{has_other_unit, items, numbered};
@@ -315,7 +316,9 @@ impl Reading {
             names.map(|name| format!("$({})", name.to_ascii_lowercase())).collect()
         });
         let is_shared = |value: &str| {
-            let plain = value.to_ascii_lowercase().replace("$(clusterid)", "").replace("$(cluster)", "");
+            let varied = statement.as_ref().map(|queue| without_same_parts(value, queue));
+            let plain = varied.as_deref().unwrap_or(value);
+            let plain = plain.to_ascii_lowercase().replace("$(clusterid)", "").replace("$(cluster)", "");
             let rest = of_items.iter().fold(plain.replace("$(step)", ""), |rest, name| rest.replace(name, ""));
             let of_step = steps == 1 || plain.contains("$(step)");
             let of_item = items == 1 || of_items.iter().any(|name| plain.contains(name));

@@ -6,6 +6,7 @@ use super::{Linter, shown_name};
 use crate::lint::LineIndex;
 use crate::lint::attributes::{is_of_jobs, misspelled_own};
 use crate::lint::knobs::{bare, is_expression};
+use crate::lint::lists::misses_files;
 use crate::lint::near_names::NearNames;
 use crate::lint::submit_macros::has_computed_name;
 use crate::lint::submit_notations::{misspelled_call, odd_function};
@@ -142,6 +143,13 @@ fn odd_choice(text: &[u8]) -> Option<(String, String, String)> {
     odd_function(&String::from_utf8_lossy(&text[..=end]))
 }
 
+/// Tests whether a macro (upper case) in the arguments of a daemon has the name of that daemon in front: `HAD_ARGS = -p $(HAD_PORT)`.
+fn is_of_own_daemon(variable: &[u8], upper: &[u8]) -> bool {
+    let own = bare(variable).to_ascii_uppercase();
+    let front = own.strip_suffix(b"ARGS").filter(|front| front.len() > 1 && front.ends_with(b"_"));
+    front.is_some_and(|front| upper.starts_with(front))
+}
+
 impl Linter<'_> {
     /// Notes undefined macros without which a text is not an expression; returns true if there is one.
     pub(super) fn undefined(&mut self, name: &[u8], definition: &Definition<'_>) -> bool {
@@ -209,6 +217,8 @@ impl Linter<'_> {
                     format!("write `{name}`")
                 } else if let Some(meant) = defined_like(&shown_name(&upper), own).or_else(|| near_variable(&upper)) {
                     format!("did you mean `$({meant})`?")
+                } else if is_of_own_daemon(definition.name, &upper) && !misses_files(config) {
+                    format!("define `{name}`, or write its value here")
                 } else {
                     continue;
                 };

@@ -111,11 +111,31 @@ static MEMBERS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     known_names().filter(of_family).collect()
 });
 
+/// Policies of the execution point (`ResMgr.cpp`, `Resource.cpp`).
+const POLICIES: [&str; 13] = [
+    "CONTINUE",
+    "IS_OWNER",
+    "KILL",
+    "MACHINEMAXVACATETIME",
+    "MAXJOBRETIREMENTTIME",
+    "PREEMPT",
+    "RANK",
+    "START",
+    "SUSPEND",
+    "WANT_HOLD",
+    "WANT_HOLD_REASON",
+    "WANT_SUSPEND",
+    "WANT_VACATE",
+];
+
 /// The variable that a name (upper case) means which has the name of a daemon in front and no dot after it,
 /// `SCHEDD_MAX_JOBS_RUNNING`; `is_known` tells whether HTCondor knows a variable.
 pub(super) fn of_daemon(upper: &str, is_known: &dyn Fn(&str) -> bool) -> Option<String> {
     let rest = names(DAEMONS).filter_map(|daemon| Some((daemon, upper.strip_prefix(daemon)?.strip_prefix('_')?)));
-    let long = |(_, rest): &(&str, &str)| rest.matches('_').count() >= 2 && is_known(rest);
+    // Policies of the execution point have short names.
+    let is_policy = |daemon: &str, rest: &str| daemon == "STARTD" && POLICIES.contains(&rest);
+    let long =
+        |(daemon, rest): &(&str, &str)| is_policy(daemon, rest) || rest.matches('_').count() >= 2 && is_known(rest);
     let (daemon, rest) = rest.into_iter().find(long)?;
     Some(format!("{daemon}.{rest}"))
 }

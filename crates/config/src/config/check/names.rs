@@ -409,7 +409,9 @@ pub(super) fn of_hook(name: &[u8]) -> Option<String> {
         HOOKS.iter().any(|hook| what.strip_prefix(hook).is_some_and(|end| end.is_empty() || end.starts_with('_')));
     // `SITE_HOOK_PREPARE` lacks the rest of a name.
     let begun = || SHORT.iter().find(|(word, _)| *word == what).map(|(_, hook)| *hook);
-    let meant = near::closest_within(2, what.as_bytes(), HOOKS).or_else(begun).filter(|_| !known)?;
+    // `SITE_HOOK_JOB_PREPARE` has the words in another order.
+    let turned = || HOOKS.into_iter().find(|hook| sorted_words(hook) == sorted_words(what));
+    let meant = near::closest_within(2, what.as_bytes(), HOOKS).or_else(begun).or_else(turned).filter(|_| !known)?;
     Some(format!("{front}_HOOK_{meant}"))
 }
 

@@ -73,15 +73,14 @@ impl Checker<'_> {
         let Some((second, own)) = memchr::memchr(b'.', rest).map(|dot| (&rest[..dot], &rest[dot + 1..])) else {
             return;
         };
-        let is_prefix = |word: &[u8]| {
-            self.daemons.contains(&word.to_ascii_uppercase())
-                || names(DAEMONS).any(|known| known.as_bytes().eq_ignore_ascii_case(word))
-        };
-        if !is_prefix(second) || !is_variable(own) || self.is_referenced(definition.name) {
+        let first = &definition.name[..definition.name.len() - rest.len() - 1];
+        let is_daemon = |word: &[u8]| names(DAEMONS).any(|known| known.as_bytes().eq_ignore_ascii_case(word));
+        // After the name of a daemon, another file may use the second one as a local name.
+        let is_prefix = self.daemons.contains(&second.to_ascii_uppercase()) || is_daemon(second) || is_daemon(first);
+        if !is_prefix || !is_variable(own) || self.is_referenced(definition.name) {
             return;
         }
-        let first = &definition.name[..definition.name.len() - rest.len() - 1];
-        let is_daemon = names(DAEMONS).any(|known| known.as_bytes().eq_ignore_ascii_case(second));
+        let is_daemon = is_daemon(second);
         let local = if is_daemon { first } else { second };
         let message = format!("`{}` has no effect: a name has one prefix", shown(definition.name));
         let help = format!("write the local name or the daemon, as in `{}.{}`", shown(local), shown(own));
