@@ -267,7 +267,8 @@ impl JobCase<'_> {
         // Two conditions, or all, that are never true together need not block anything each.
         let of_match = self.found.causes.iter().filter(|cause| {
             let is_of_one = ["satisfy", "satisfies `", "reject", "not have Requirements"];
-            is_of_one.iter().any(|words| cause.text.contains(words))
+            let is_of_claim = cause.text.starts_with("the request matched, but");
+            !is_of_claim && is_of_one.iter().any(|words| cause.text.contains(words))
         });
         if matching > 0 {
             return check(
@@ -285,7 +286,9 @@ impl JobCase<'_> {
             let conditions: Vec<&str> = cause.text.split('`').skip(1).step_by(2).collect();
             let is_listed = |key: &&String| {
                 let condition = key.split_once(' ').unwrap().1;
-                let same = |one: &&str| *one == condition || one.ends_with(&format!("{condition}…"));
+                // Slots may require it unless an attribute is undefined.
+                let is_within = |one: &&str| condition.ends_with(&format!("|| {one}"));
+                let same = |one: &&str| *one == condition || is_within(one) || one.ends_with(&format!("{condition}…"));
                 conditions.iter().any(|one| same(one) || self::key(false, one).ends_with(&format!("b {condition}")))
             };
             let keys: Vec<&String> = least.iter().flat_map(|set| set.iter()).collect();
@@ -409,9 +412,12 @@ impl JobCase<'_> {
         }
         if let Some(parts) = fit("{} of {} slot reject the job: `{}` requires `{}`{}", text) {
             let condition = parts[3];
+            // Some may require it unless an attribute is undefined.
             let requires = |slot: &&Slot| {
-                let all = conjuncts(&slot.ad, "Requirements");
-                all.iter().any(|(_, one)| format!("{one:#}") == condition) && !self.is_true(condition, false, slot)
+                let is_it = |one: &Expr| format!("{one:#}").contains(condition);
+                let mut all = conjuncts(&slot.ad, "Requirements").into_iter();
+                let fails = |one: &Expr| !self.is_true(&format!("{one:#}"), false, slot);
+                all.any(|(_, one)| is_it(&one) && fails(&one)) && !self.is_true(condition, false, slot)
             };
             let failing: Vec<&Slot> = self.slots().iter().filter(requires).collect();
             let holds = |slot: &&Slot| conjuncts(&slot.ad, "Requirements").iter().any(|(holder, _)| holder == parts[2]);
@@ -497,6 +503,10 @@ impl JobCase<'_> {
             };
             let all: Vec<_> = made.collect();
             return check(all.iter().any(|made| is_it(made)), &format!("it matched {all:?}"));
+        }
+        if text.starts_with("the request matched, but no slot match") {
+            check(made.peek().is_some(), "it did not match")?;
+            return check(self.matching().is_empty(), "one does");
         }
         check(made.peek().is_none(), "it matched")?;
         if let Some(parts) = fit("the job is preempted on {} by job {} of {}: {}", text) {
@@ -707,7 +717,11 @@ impl JobCase<'_> {
         if let Some(parts) =
             fit("{} matching slot is busy, and PREEMPTION_REQUIREMENTS (`false`) never allows preemption", text)
         {
-            return same("slots", parts[0], busy().filter(protected).count() as f64);
+            // Those that jobs got by the rank of the slot are told of these.
+            let is_taken =
+                |slot: &&Slot| self.played.outcome.matches.iter().any(|made| made.slot == slot.name.to_string());
+            let left = busy().filter(protected).filter(|slot| !is_taken(slot));
+            return same("slots", parts[0], left.count() as f64);
         }
         if let Some(parts) =
             fit("PREEMPTION_REQUIREMENTS protects {} of {} matching slot in use: `{}` is not true", text)
@@ -1116,6 +1130,8 @@ fn tally(text: &str, rejection: &Rejected) -> Checked {
             Some(words) => (left, words),
             None => part.split_once(' ').ok_or("another form")?,
         };
+        let words_of =
+            &*words_of.replace("runs a job", "run job").replace("prefers the job it runs", "prefer the job it run");
         let (expected, _) =
             words.iter().find(|(_, words)| *words == words_of).ok_or_else(|| format!("`{words_of}`"))?;
         same(words_of, count, *expected as f64)?;
