@@ -13,6 +13,7 @@ use crate::explain::clauses::{AdCondition, AdConditions, truth};
 use crate::explain::correction::{pattern, quoted};
 use crate::explain::cycle::unsent::left_out_by;
 use crate::explain::decide::{DecidingCondition, PlacedCondition, deciding};
+use crate::explain::free_gpus::FreeGpus;
 use crate::explain::full_slots::FullSlots;
 use crate::explain::job_view::JobView;
 use crate::explain::names::{MissingAttribute, references};
@@ -422,6 +423,9 @@ fn of_job_condition(view: &JobView<'_>, Failing { condition, classes, .. }: &Fai
             format!("{subject} `{expr:#}`{}", value.trim_end_matches(" for all of them"))
         }
     };
+    if let Some(FreeGpus { label, text }) = FreeGpus::of(view, expr, &slots) {
+        return (true, Cause::new(reason, label, text));
+    }
     let place = PlacedCondition { conditions: &view.conditions, at, classes: classes.clone() };
     let deciders = deciding(view, true, &[place]);
     if let Some((absent, text)) = descended(view, condition, deciders) {

@@ -9,6 +9,7 @@ mod correction;
 pub mod cycle;
 mod decide;
 pub mod explanation;
+mod free_gpus;
 mod full_slots;
 pub mod job_view;
 pub mod names;

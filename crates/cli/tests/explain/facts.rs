@@ -319,3 +319,34 @@ fn a_small_part_of_a_request_is_no_small_change() {
     let job = job.replace("60000", "3000");
     assert_eq!(proposed(&job, &slots)[0], "request_memory = 300 MB: 1 of 30 slots matches");
 }
+
+/// Two GPUs of one slot are too old, and another slot has none: the property of GPUs is the fact, not the names in the condition.
+#[test]
+fn the_property_that_gpus_lack_is_named() {
+    let gpus = "[Name = \"g\"; MyType = \"Machine\"; AvailableGPUs = { A, B }; A = [ Capability = 8.6; Memory = 40 ]; \
+        B = [ Capability = 7.5; Memory = 80 ]; Requirements = true]";
+    let none = "[Name = \"n\"; MyType = \"Machine\"; Requirements = true]";
+    let found = |rest: &str| {
+        let job = "Requirements = countMatches(MY.RequireGPUs, TARGET.AvailableGPUs) >= RequestGPUs";
+        causes(&format!("[{rest}; {job}]"), &[gpus, none])[0].clone()
+    };
+    assert_eq!(
+        found("RequestGPUs = 1; RequireGPUs = Capability >= 12.0"),
+        "no free GPU satisfies `Capability >= 12.0` (Capability of GPUs is 7.5 to 8.6); 1 of 2 slots does not have a free GPU"
+    );
+    assert_eq!(
+        found("RequestGPUs = 1; GPUsMinMemory = 90; RequireGPUs = Capability >= 8.0 && Memory >= GPUsMinMemory"),
+        "no free GPU satisfies `Memory >= GPUsMinMemory` (Memory of GPUs is 40 to 80, GPUsMinMemory of the job is 90); \
+         1 of 2 slots does not have a free GPU"
+    );
+    assert_eq!(
+        found("RequestGPUs = 2; RequireGPUs = Capability >= 8.0"),
+        "no slot has 2 free GPUs that satisfy `Capability >= 8.0` (Capability of GPUs is 7.5 to 8.6); 1 of 2 slots does not have a free GPU"
+    );
+    // Each part is true for one of the GPUs.
+    assert_eq!(
+        found("RequestGPUs = 1; RequireGPUs = Capability >= 8.0 && Memory >= 80"),
+        "no free GPU satisfies `Capability >= 8.0 && Memory >= 80` (Capability of GPUs is 7.5 to 8.6, Memory of GPUs is 40 to 80); \
+         1 of 2 slots does not have a free GPU"
+    );
+}

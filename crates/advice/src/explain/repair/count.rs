@@ -14,6 +14,55 @@ use classmate::{ClassAd, EvalOptions, Expr, Name, Scope, Value};
 /// Limits that are tried.
 const MAX_LIMITS: usize = 8;
 
+/// The ads of a list that a condition of the job counts.
+pub(crate) struct CountedAds {
+    /// The number of ads that it requires.
+    pub(crate) wanted: usize,
+    /// The attribute of the job that is the condition on each ad, unless it is written in the call.
+    name: Option<Name>,
+    /// The condition on each ad.
+    pub(crate) counted: Expr,
+    /// The list.
+    pub(crate) list: Expr,
+}
+
+impl CountedAds {
+    /// The ads that a condition of the job counts, if it requires some.
+    pub(crate) fn of(condition: &Expr, job: &ClassAd, settings: &EvalOptions) -> Option<Self> {
+        let tree = condition.tree();
+        let (op, left, right) = comparison(tree, condition.root())?;
+        let (count, least) = match op {
+            BinaryOp::GreaterEqual | BinaryOp::Greater | BinaryOp::Equal => (left, right),
+            BinaryOp::LessEqual | BinaryOp::Less => (right, left),
+            _ => return None,
+        };
+        let View::Call { name, arguments: &[subject, list] } = tree.view(count) else { return None };
+        if name.folded() != b"countmatches" {
+            return None;
+        }
+        let Ok(Value::Int(least)) = Scope::new(job, settings).eval(&condition.part(least)) else { return None };
+        let is_strict = matches!(op, BinaryOp::Greater | BinaryOp::Less);
+        let wanted = usize::try_from(least.saturating_add(i64::from(is_strict))).ok().filter(|wanted| *wanted > 0)?;
+        let subject = tree.bare(subject);
+        let named = own(tree, subject).and_then(|name| Some((Some(name), job.get(name)?)));
+        let (name, counted) = named.unwrap_or_else(|| (None, condition.part(subject)));
+        Some(CountedAds { wanted, name, counted, list: condition.part(list) })
+    }
+
+    /// The conditions that all have to be true of an ad.
+    pub(crate) fn parts(&self) -> Vec<Expr> {
+        let tree = self.counted.tree();
+        let parts = tree.flattened(BinaryOp::And, self.counted.root()).into_iter();
+        parts.map(|id| self.counted.part(tree.bare(id))).collect()
+    }
+
+    /// The list of what an expression is in each of the ads.
+    pub(crate) fn in_each(&self, expr: &Expr) -> Option<Expr> {
+        // A reference alone is looked up outside of the ads, and the list from where it is found.
+        format!("evalInEachContext(({expr}) ?: undefined,{})", self.list).parse().ok()
+    }
+}
+
 /// A limit in what is counted: a comparison with a number.
 pub(crate) struct CountedLimit {
     op: BinaryOp,
@@ -38,24 +87,9 @@ enum NumberPlace {
 impl CountedLimit {
     /// The limits of what a condition of the job counts; none if it counts nothing.
     pub(crate) fn all(condition: &Expr, holder: Name, job: &ClassAd, settings: &EvalOptions) -> Vec<Self> {
-        let tree = condition.tree();
-        let Some((op, left, right)) = comparison(tree, condition.root()) else { return Vec::new() };
-        let (count, least) = match op {
-            BinaryOp::GreaterEqual | BinaryOp::Greater | BinaryOp::Equal => (left, right),
-            BinaryOp::LessEqual | BinaryOp::Less => (right, left),
-            _ => return Vec::new(),
-        };
-        let View::Call { name, arguments: &[subject, list] } = tree.view(count) else { return Vec::new() };
-        if name.folded() != b"countmatches" {
-            return Vec::new();
-        }
-        let Ok(Value::Int(least)) = Scope::new(job, settings).eval(&condition.part(least)) else { return Vec::new() };
-        let is_strict = matches!(op, BinaryOp::Greater | BinaryOp::Less);
-        let Ok(wanted) = usize::try_from(least.saturating_add(i64::from(is_strict))) else { return Vec::new() };
-        let subject = tree.bare(subject);
-        let named = own(tree, subject).and_then(|name| Some((name, job.get(name)?)));
-        let (holder, counted) = named.unwrap_or_else(|| (holder, condition.part(subject)));
-        let tree = counted.tree();
+        let Some(ads) = CountedAds::of(condition, job, settings) else { return Vec::new() };
+        let CountedAds { wanted, name, counted, .. } = &ads;
+        let (wanted, holder, tree) = (*wanted, name.unwrap_or(holder), counted.tree());
         let numbered = |part: NodeId, id: NodeId| {
             let id = tree.bare(id);
             let found = match (tree.node(id), own(tree, id)) {
@@ -72,13 +106,11 @@ impl CountedLimit {
                 (None, Some((number, place))) => (number, place, left, false),
                 _ => return None,
             };
-            // A reference alone is looked up outside of the ads, and the list from where it is found.
-            let (value, list) = (counted.part(other), condition.part(list));
-            let values = format!("evalInEachContext(({value}) ?: undefined,{list})");
-            Some(CountedLimit { op, is_left, number, place, values: values.parse().ok()?, wanted })
+            let values = ads.in_each(&counted.part(other))?;
+            Some(CountedLimit { op, is_left, number, place, values, wanted })
         };
         let parts = tree.flattened(BinaryOp::And, counted.root()).into_iter();
-        parts.filter_map(|id| limit(tree.bare(id))).take(MAX_LIMITS).filter(|limit| limit.wanted > 0).collect()
+        parts.filter_map(|id| limit(tree.bare(id))).take(MAX_LIMITS).collect()
     }
 
     /// The smallest change of the number after which the limit holds for enough of the values of a list; none if it does

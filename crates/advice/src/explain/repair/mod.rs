@@ -6,7 +6,7 @@
 //! worth testing.
 
 mod boundary;
-mod count;
+pub(super) mod count;
 pub(super) mod edit;
 pub(super) mod failure;
 mod inversion;
