@@ -28,7 +28,7 @@ use std::sync::Arc;
 use crate::explain::cycle::order::ServiceOrder;
 pub use crate::explain::explanation::{Explanation, SlotPolicy};
 use classmate::internal::threads;
-use classmate::{ClassAd, EvalOptions, Name};
+use classmate::{ClassAd, EvalOptions, Name, Scope};
 use classmate_pool::internal::negotiate::rules::Rules;
 use classmate_pool::internal::pool::{Slot, State};
 use classmate_pool::internal::queue::Job;
@@ -44,6 +44,10 @@ pub struct SlotFacts {
     pub claimed: bool,
     /// Its weight.
     pub weight: f64,
+    /// True if it is partitionable.
+    pub partitionable: bool,
+    /// True if it counts for the size of the pool.
+    pub counts: bool,
     /// The reason the cycle does not consider it; none if it does.
     pub exclusion: Option<&'static str>,
 }
@@ -81,6 +85,8 @@ impl<'p> PoolFacts<'p> {
             user: slot.user.as_ref().map(ToString::to_string),
             claimed: slot.state == State::Claimed,
             weight: slot.weight,
+            partitionable: slot.partitionable,
+            counts: rules.pool_size.as_ref().is_none_or(|one| Scope::new(&slot.ad, &settings).holds(one)),
             exclusion: rules.trim.exclusion(slot, &settings),
         };
         let of_slots = threads::map_all(slots, facts);

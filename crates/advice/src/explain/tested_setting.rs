@@ -54,8 +54,14 @@ pub fn settings(
     explanation: &Explanation,
 ) -> Vec<TestedSetting> {
     let (Some(first), Some(story)) = (explanation.causes.first(), &explanation.cycle) else { return Vec::new() };
-    let of_settings =
-        [Reason::NotSent, Reason::UnknownGroup, Reason::GroupQuota, Reason::ConcurrencyLimit, Reason::Ceiling];
+    let of_settings = [
+        Reason::NotSent,
+        Reason::UnknownGroup,
+        Reason::GroupQuota,
+        Reason::Share,
+        Reason::ConcurrencyLimit,
+        Reason::Ceiling,
+    ];
     if !of_settings.contains(&first.reason) || snapshot.slots.is_empty() {
         return Vec::new();
     }
@@ -67,6 +73,11 @@ pub fn settings(
         }
         Reason::NotSent => story.unsent.as_ref().and_then(|unsent| trials.tried(&unsent.changes)).into_iter().collect(),
         Reason::GroupQuota => story.group.as_ref().map_or_else(Vec::new, |group| trials.quotas(group)),
+        // Every slot counts for the size of the pool.
+        Reason::Share if pool.rules.pool_size.is_some() => {
+            let line = SettingChange::Line("NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT".to_owned(), "True".to_owned());
+            trials.tried(&[line]).into_iter().collect()
+        }
         Reason::ConcurrencyLimit => trials.limits(story).into_iter().collect(),
         Reason::Ceiling => trials.ceiling(story).into_iter().collect(),
         _ => Vec::new(),
@@ -200,6 +211,9 @@ impl SettingTrials<'_> {
             let name = format!("GROUP_ACCEPT_SURPLUS_{}", String::from_utf8_lossy(&one.name));
             self.tried(&[SettingChange::Line(name, "True".to_owned())])
         }));
+        if found.is_empty() && of.len() > 1 {
+            found.extend(self.nested_quotas(&of, group));
+        }
         if of.is_empty() {
             // What the groups have is not left for those without one.
             let mut others: Vec<&GroupSetting> =
@@ -209,6 +223,23 @@ impl SettingTrials<'_> {
             found.extend(others.into_iter().take(MAX_OTHERS).filter_map(|one| self.smaller_quota(one, group)));
         }
         found
+    }
+
+    /// Larger quotas of a group and of those above it together: of all whose quota is no more than what limits the group.
+    fn nested_quotas(&mut self, of: &[&GroupSetting], group: &GroupStatus) -> Option<TestedSetting> {
+        let fixed =
+            |one: &&&GroupSetting| Some((String::from_utf8_lossy(&one.name).into_owned(), one.fixed.as_ref()?.value));
+        let limiting: Vec<(String, f64)> =
+            of.iter().filter_map(|one| fixed(&one)).filter(|(_, quota)| *quota <= group.limit).collect();
+        let change = |more: i64| {
+            let line = |(name, quota): &(String, f64)| {
+                SettingChange::Line(format!("GROUP_QUOTA_{name}"), whole(*quota).saturating_add(more).to_string())
+            };
+            limiting.iter().map(line).collect()
+        };
+        let most = whole(self.before.statistics.pool_weight.ceil());
+        let needed = whole((group.demand - group.limit).max(1.0).ceil());
+        if limiting.len() > 1 { self.smallest([0, most], &[1, needed], change) } else { None }
     }
 
     /// A smaller quota of a group, the largest of those.

@@ -350,3 +350,89 @@ fn the_property_that_gpus_lack_is_named() {
          1 of 2 slots does not have a free GPU"
     );
 }
+
+/// A setting that leaves every slot out of the pool size makes every submitter limit 0.
+#[test]
+fn the_setting_that_makes_the_pool_small_is_named_and_removed() {
+    let config = "UID_DOMAIN = x\nNEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT = Memory > 9000\n";
+    let job = ad(
+        "[ClusterId = 1; ProcId = 0; JobStatus = 1; JobUniverse = 5; User = \"a@x\"; Owner = \"a\"; Requirements = true]",
+    );
+    let slots = vec![unclaimed("s", "true"), unclaimed("t", "true")];
+    let config = Config::parse("c", config.as_bytes()).unwrap();
+    let snapshot = Snapshot { config, slots, jobs: vec![job], ..Snapshot::default() };
+    let found = explained_in_cycle(&snapshot, "1.0");
+    assert!(
+        found.causes[0].text.ends_with(
+            "; NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT (`Memory > 9000`) leaves 2 of 2 slots out of the pool size"
+        ),
+        "{:?}",
+        found.causes
+    );
+    let lines: Vec<&str> = found.settings.iter().flat_map(|one| &one.lines).map(String::as_str).collect();
+    assert_eq!(lines, ["NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT = True"]);
+}
+
+/// Jobs of one group, and six slots of weight 4.
+fn of_group(config: &str, group: &str, jobs: usize) -> Snapshot {
+    let slot = |at: usize| {
+        ad(&format!(
+            "[Name = \"s{at}\"; MyType = \"Machine\"; State = \"Unclaimed\"; Cpus = 4; SlotWeight = Cpus; Requirements = true]"
+        ))
+    };
+    let job = |at: usize| {
+        ad(&format!(
+            "[ClusterId = 1; ProcId = {at}; JobStatus = 1; JobUniverse = 5; Owner = \"ann\"; User = \"ann@x\"; AcctGroup = \"{group}\"; \
+             AcctGroupUser = \"ann\"; AccountingGroup = \"{group}.ann\"; RequestCpus = 1; Requirements = TARGET.Cpus > 0]"
+        ))
+    };
+    Snapshot {
+        config: Config::parse("c", format!("UID_DOMAIN = x\n{config}").as_bytes()).unwrap(),
+        slots: (0..6).map(slot).collect(),
+        jobs: (0..jobs).map(job).collect(),
+        ..Snapshot::default()
+    }
+}
+
+/// The third slot makes 12 of the 8 that the groups above have, while the group itself has 16.
+#[test]
+fn the_group_above_that_limits_a_nested_group_is_named_and_its_quota_raised() {
+    let config = "GROUP_NAMES = a, a.b, a.b.c\nGROUP_QUOTA_a = 8\nGROUP_QUOTA_a.b = 8\nGROUP_QUOTA_a.b.c = 16\n";
+    let found = explained_in_cycle(&of_group(config, "a.b.c", 6), "1.2");
+    assert_eq!(
+        found.causes[0].text,
+        "group a.b.c cannot use more slots: quota 16, limit 8, in use 8, requested 6; its slots weigh more than the 6 requested and \
+         allocated; group `a.b` above it does not accept surplus, and its subtree uses 8 of its quota of 8"
+    );
+    let lines: Vec<&str> = found.settings.iter().flat_map(|one| &one.lines).map(String::as_str).collect();
+    assert_eq!(lines, ["GROUP_QUOTA_a.b = 12", "GROUP_QUOTA_a = 12"]);
+}
+
+/// Two slots of weight 4 are the 8 that eight jobs of one core request.
+#[test]
+fn a_quota_that_covers_the_requests_does_not_keep_jobs_idle() {
+    let found = explained_in_cycle(&of_group("GROUP_NAMES = g\nGROUP_QUOTA_g = 8\n", "g", 8), "1.5");
+    assert_eq!(
+        found.causes[0].text,
+        "group g has used its allocation: quota 8, allocated 8, in use 8, requested 8; its slots weigh more than their jobs request"
+    );
+}
+
+#[test]
+fn a_use_above_the_quota_counts_whole_partitionable_slots() {
+    let mut snapshot = of_group("GROUP_NAMES = g\nGROUP_QUOTA_g = 4\n", "g", 8);
+    let cause = |snapshot: &Snapshot| explained_in_cycle(snapshot, "1.7").causes[0].text.clone();
+    let whole = "; during the cycle, a match counts the whole partitionable slot";
+    // One slot of weight 4 is the quota.
+    assert!(!cause(&snapshot).contains("whole"), "{}", cause(&snapshot));
+    for slot in &mut snapshot.slots {
+        slot.insert("Cpus", 16);
+        slot.insert("PartitionableSlot", true);
+    }
+    let found = cause(&snapshot);
+    assert!(
+        found.starts_with("group g has used its allocation: quota 4, allocated 4, in use 16, requested 8; "),
+        "{found}"
+    );
+    assert!(found.ends_with(whole), "{found}");
+}

@@ -68,8 +68,13 @@ pub(super) fn used(played: &Played<'_>, submitter: &str, text: &str, (lightest, 
         ("cannot use more slot", _) => {}
         (other, _) => return Err(format!("`{other}`")),
     }
+    let (all, whole) = parts[7]
+        .split_once("; during the cycle, a match counts the whole partitionable slot")
+        .unwrap_or((parts[7], ""));
+    check(whole.is_empty(), "another form")?;
+    check(all == parts[7] || group.usage > group.quota, "it uses no more than its quota")?;
     let (rest, exhausted) =
-        parts[7].split_once("; what is left is less than a slot for each of its submitter").unwrap_or((parts[7], "-"));
+        all.split_once("; what is left is less than a slot for each of its submitter").unwrap_or((all, "-"));
     check(exhausted == "-" || exhausted.is_empty() && is_exhausted, "a submitter had a slot left")?;
     let (why, heavy) = rest.split_once(&format!("; the lightest {which}")).unwrap_or((rest, ""));
     if !heavy.is_empty() {
@@ -88,6 +93,16 @@ fn reason(outcome: &Outcome, of: &GroupSummary, text: &str) -> Checked {
         check(above.surplus == SurplusPolicy::No, "it accepts surplus")?;
         same("usage", parts[1], subtree(outcome, parts[0], |group| group.usage))?;
         return same("quota", parts[2], above.subtree_quota);
+    }
+    if text.starts_with("its slot weigh more")
+        && let Some((first, above)) = text.split_once("; group `")
+    {
+        reason(outcome, of, &format!("group `{above}"))?;
+        return reason(outcome, of, first);
+    }
+    if text == "its slot weigh more than their job request" {
+        check(of.usage >= of.demand, "they do not")?;
+        return check(of.granted() >= of.demand, "less was allocated");
     }
     if let Some(parts) = fit("its slot weigh more than the {} requested and allocated", text) {
         check(of.usage > of.demand, "they do not")?;

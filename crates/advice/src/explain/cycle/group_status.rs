@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::explain::cycle::record::OutcomeRecord;
+use crate::explain::{PoolFacts, SlotFacts};
 use classmate_pool::internal::negotiate::quotas::Division;
 use classmate_pool::internal::priority::Passed;
 
@@ -27,6 +28,9 @@ pub struct GroupStatus {
     pub exhausted: bool,
     /// True if a group above has no quota left for it.
     pub capped: bool,
+    /// True if it uses more than its quota, and matches that count a whole partitionable slot are part of that.
+    #[serde(skip)]
+    pub counts_whole_slots: bool,
     /// The reason it was allocated no more, in a clause.
     pub why: String,
     /// The derivation of quota and allocation, line by line.
@@ -35,12 +39,22 @@ pub struct GroupStatus {
 
 impl GroupStatus {
     /// The status of the group of a submitter.
-    pub(crate) fn of(record: &OutcomeRecord<'_>, division: Option<&Division>, submitter: &str) -> Option<Self> {
+    pub(crate) fn of(
+        record: &OutcomeRecord<'_>,
+        division: Option<&Division>,
+        pool: &PoolFacts,
+        submitter: &str,
+    ) -> Option<Self> {
         let (at, group) = record.group_of(submitter)?;
         let explained = division.and_then(|division| division.groups.iter().find(|one| one.summary.name == group.name));
         let (why, steps) = explained.map(|one| (one.why.clone(), one.story.clone())).unwrap_or_default();
         let limit = group.limit().unwrap_or(group.allocated);
+        let is_whole = |slot: &SlotFacts| {
+            let made = record.taker(&slot.name).filter(|_| slot.partitionable);
+            made.is_some_and(|made| made.group.as_ref() == Some(&group.name))
+        };
         Some(GroupStatus {
+            counts_whole_slots: group.usage > group.quota && pool.of_slots.iter().any(is_whole),
             group: group.name.clone(),
             quota: group.quota,
             allocated: group.granted(),

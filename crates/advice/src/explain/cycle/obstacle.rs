@@ -171,7 +171,7 @@ fn of_limit(stopped: Stopped, story: &CycleTrace, pool: &PoolFacts, asked: &JobI
         // Who has every slot that matches does not lack a share.
         let has_all =
             taken.left == 0 && taken.in_use.is_empty() && taken.won.iter().all(|won| won.submitter == asked.submitter);
-        return if has_all { Vec::new() } else { vec![share(story, asked, lightest)] };
+        return if has_all { Vec::new() } else { vec![share(story, pool, asked, lightest)] };
     };
     if taken.is_of_group {
         return Vec::new();
@@ -241,7 +241,7 @@ fn group_quota(group: &GroupStatus, lightest: &LightestSlot) -> Cause {
     };
     // A group that was allocated less than its quota may use all of it.
     let is_more = group.quota > group.allocated && group.limit > group.allocated;
-    let full = if is_more && group.limit <= group.quota && !group.capped {
+    let full = if is_more && (group.limit - group.quota).abs() < 1e-6 && !group.capped {
         "has reached its quota"
     } else if !is_more && group.allocated - group.usage < lightest.weight {
         "has used its allocation"
@@ -249,8 +249,10 @@ fn group_quota(group: &GroupStatus, lightest: &LightestSlot) -> Cause {
         "cannot use more slots"
     };
     let (word, bound) = if is_more { ("limit", group.limit) } else { ("allocated", group.allocated) };
+    let note = "; during the cycle, a match counts the whole partitionable slot";
+    let whole = if group.counts_whole_slots { note } else { "" };
     let text = format!(
-        "group {} {full}: quota {}, {word} {}, in use {}, requested {}; {}{rest}",
+        "group {} {full}: quota {}, {word} {}, in use {}, requested {}; {}{rest}{whole}",
         group.group,
         slots(group.quota),
         slots(bound),
@@ -275,18 +277,29 @@ fn ceiling(story: &CycleTrace, asked: &JobInCycle<'_>) -> Cause {
 pub(super) const SUBMITTER_LIMIT: &str = "submitter limit reached";
 
 /// The sentence about a submitter that reached its limit.
-fn share(story: &CycleTrace, asked: &JobInCycle<'_>, lightest: &LightestSlot) -> Cause {
+fn share(story: &CycleTrace, pool: &PoolFacts, asked: &JobInCycle<'_>, lightest: &LightestSlot) -> Cause {
     let turn = story.turns.last();
     let (fraction, limit) = turn.map_or((0.0, 0.0), |turn| (turn.share * 100.0, turn.limit));
     let text = format!(
         "submitter limit of {} reached: share {fraction:.1}% of the pie, {} in use before the cycle, {} matched, limit {} in its last turn; \
-        {lightest}",
+        {}",
         asked.submitter,
         slots(story.usage),
         story.submitter_matched,
-        slots(limit)
+        slots(limit),
+        uncounted(pool).unwrap_or_else(|| lightest.to_string())
     );
     Cause::new(Reason::Share, SUBMITTER_LIMIT, text)
+}
+
+/// The clause about slots that do not count for the size of the pool, of which a limit is a part.
+fn uncounted(pool: &PoolFacts) -> Option<String> {
+    let (all, left_out) = (pool.of_slots.len(), pool.of_slots.iter().filter(|slot| !slot.counts).count());
+    let constraint = pool.rules.pool_size.as_ref().filter(|_| left_out > 0)?;
+    let all = counted(all, "slot");
+    Some(format!(
+        "NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT (`{constraint:#}`) leaves {left_out} of {all} out of the pool size"
+    ))
 }
 
 /// Tests if a clause of `PREEMPTION_REQUIREMENTS` is the constant that never allows preemption.

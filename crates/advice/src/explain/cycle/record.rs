@@ -241,11 +241,18 @@ impl<'o> OutcomeRecord<'o> {
     /// group above it is full, or it was allocated all that it requests, and its slots weigh more.
     pub(crate) fn beyond(&self, at: usize) -> Option<String> {
         let heavier = || {
-            let is_heavier = |group: &&GroupSummary| {
-                group.demand > 0.0 && group.usage > group.demand && group.granted() >= group.demand
+            let is_covered = |group: &&GroupSummary| group.demand > 0.0 && group.granted() >= group.demand;
+            let group = Some(&self.outcome.groups[at]).filter(is_covered)?;
+            let why = if group.usage > group.demand {
+                format!("its slots weigh more than the {} requested and allocated", slots(group.demand))
+            } else if group.usage >= group.demand && self.has_idle(at) {
+                "its slots weigh more than their jobs request".to_owned()
+            } else {
+                return None;
             };
-            let group = Some(&self.outcome.groups[at]).filter(is_heavier)?;
-            Some(format!("its slots weigh more than the {} requested and allocated", slots(group.demand)))
+            // A group above it may allow less than its own quota.
+            let full = if group.limit().is_some_and(|limit| limit < group.quota) { self.full_above(at) } else { None };
+            Some(why + &full.map(|full| format!("; {full}")).unwrap_or_default())
         };
         self.cap(at).or_else(heavier)
     }
@@ -253,7 +260,20 @@ impl<'o> OutcomeRecord<'o> {
     /// The nearest group above that does not accept surplus and has less than a slot left, as a clause; none if the group
     /// requests no more.
     pub(crate) fn cap(&self, at: usize) -> Option<String> {
-        let group = Some(&self.outcome.groups[at]).filter(|group| group.demand > group.usage)?;
+        let group = &self.outcome.groups[at];
+        if group.demand > group.usage { self.full_above(at) } else { None }
+    }
+
+    /// Tests if a submitter of a group has idle jobs that got no slot.
+    fn has_idle(&self, at: usize) -> bool {
+        let is_idle = |line: &&SubmitterSummary| line.idle > i64::try_from(line.matched).unwrap_or(i64::MAX);
+        let mut idle = self.outcome.submitters.iter().filter(is_idle);
+        idle.any(|line| self.group_of(&line.submitter).is_some_and(|(group, _)| group == at))
+    }
+
+    /// The nearest group above that does not accept surplus and has less than a slot left, as a clause.
+    fn full_above(&self, at: usize) -> Option<String> {
+        let group = &self.outcome.groups[at];
         let parent = |group: &GroupSummary| self.group(group.parent.as_deref()?);
         // A parent comes before its groups, so that this ends.
         let up = std::iter::successors(parent(group), |(at, group)| parent(group).filter(|(above, _)| above < at));

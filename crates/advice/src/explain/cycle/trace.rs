@@ -105,7 +105,7 @@ impl CycleTrace {
             submitter_weight: summary.map_or(0.0, |line| line.weight),
             submitter_idle: summary.map_or(0, |line| line.idle),
             stopped: summary.map(|line| line.stopped),
-            group: GroupStatus::of(record, division, submitter),
+            group: GroupStatus::of(record, division, pool, submitter),
             usage: asker.standing.usage,
             ceiling: ceiling(snapshot, submitter),
             limits: at_the_end(&pre_cycle.limits, record.outcome),
