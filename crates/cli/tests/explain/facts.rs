@@ -436,3 +436,47 @@ fn a_use_above_the_quota_counts_whole_partitionable_slots() {
     );
     assert!(found.ends_with(whole), "{found}");
 }
+
+/// Slots, each with an attribute and a user if it is in use.
+fn with_attribute(attribute: &str, slots: &[(&str, Option<&str>)]) -> Vec<ClassAd> {
+    let slot = |(at, (value, user)): (usize, &(&str, Option<&str>))| {
+        let state = match user {
+            Some(user) => format!("State = \"Claimed\"; RemoteUser = \"{user}\"; RemoteOwner = \"{user}\""),
+            None => "State = \"Unclaimed\"".to_owned(),
+        };
+        let name = if attribute == "Name" { String::new() } else { format!("Name = \"s{at}\"; ") };
+        ad(&format!("[{name}{attribute} = \"{value}\"; MyType = \"Machine\"; {state}; Requirements = true]"))
+    };
+    slots.iter().enumerate().map(slot).collect()
+}
+
+/// The changes of each suggestion, with the slots that are won and lost.
+fn changes_in_cycle(slots: Vec<ClassAd>, requirements: &str) -> Vec<(Changed, String, usize, usize)> {
+    let job = ad(&format!(
+        "[ClusterId = 1; ProcId = 0; JobStatus = 1; JobUniverse = 5; Owner = \"a\"; User = \"a@x\"; Requirements = {requirements}]"
+    ));
+    let found = explained_in_cycle(&Snapshot { slots, jobs: vec![job], ..Snapshot::default() }, "1.0");
+    let change = |one: &Suggestion| (one.changes[0].of, one.changes[0].after.clone(), one.won, one.lost);
+    found.suggestions.iter().map(change).collect()
+}
+
+#[test]
+fn a_selection_by_name_is_removed_if_the_named_slot_is_busy() {
+    let names = [("slot1@n01", Some("bob@x")), ("slot1@n02", None), ("slot1@n03", None), ("slot1@n04", None)];
+    let found = changes_in_cycle(with_attribute("Name", &names), "TARGET.Name == \"slot1@n01\"");
+    assert_eq!((found[0].0, found[0].2, found[0].3), (Changed::Condition, 3, 0), "{found:?}");
+}
+
+#[test]
+fn a_value_that_loses_slots_comes_after_the_removal_of_its_condition() {
+    let kinds = [("Static", Some("bob@x")), ("Dynamic", None), ("Dynamic", None), ("Dynamic", None), ("Other", None)];
+    let found = changes_in_cycle(with_attribute("Kind", &kinds), "TARGET.Kind == \"Static\"");
+    assert_eq!((found[0].0, found[0].2, found[0].3), (Changed::Condition, 4, 0), "{found:?}");
+}
+
+#[test]
+fn a_string_that_begins_another_one_is_similar() {
+    let sites = [("SU-ITS", None), ("SU-ITS", None), ("SU-ITS", None), ("UNL-PATH", None), ("UNLV", None)];
+    let found = changes_in_cycle(with_attribute("Site", &sites), "TARGET.Site == \"UNL\"");
+    assert!(found.iter().any(|one| one.1 == "TARGET.Site == \"UNL-PATH\""), "{found:?}");
+}

@@ -196,8 +196,9 @@ fn is_drastic(one: &TestedChange) -> bool {
 }
 
 /// For each change, true if it is worse than another that is a little larger: it writes another string where most slots match
-/// without the condition, requests a small part of what it does now and wins few slots, or writes another value than the one after
-/// which most slots match, where the condition can be left out.
+/// without the condition, or another value where more slots match and fewer are lost without it, requests a small part of what it
+/// does now and wins few slots, or writes another value than the one after which most slots match, where the condition can be left
+/// out.
 fn lesser_values(tested: &[TestedChange]) -> Vec<bool> {
     /// Most times as many slots as match with another string if its condition is left out.
     const OF_STRING: usize = 2;
@@ -215,6 +216,10 @@ fn lesser_values(tested: &[TestedChange]) -> Vec<bool> {
         let wins = |other: &TestedChange, times: usize| other.suggestion.slots > times * one.suggestion.slots;
         let is_far_better = |other: &TestedChange| {
             one.writes_string && is_other_value(one) && removes_the_same(other, one) && wins(other, OF_STRING)
+                || is_other_value(one)
+                    && removes_the_same(other, one)
+                    && other.suggestion.lost < one.suggestion.lost
+                    && other.suggestion.slots > one.suggestion.slots
                 || is_drastic(one)
                     && other.weight <= one.weight + 1
                     && other.suggestion.changes.iter().all(|change| change.of != Changed::Slot)
@@ -374,7 +379,9 @@ fn of_edits(
     let is_string =
         |edit: &Edit| edit.of == Changed::Constant && matches!(edit.value(), Some((Literal::Str(_), Bound::Exactly)));
     let (is_step, writes_string) = (edits.iter().any(is_limit), edits.iter().any(is_string));
-    Some(TestedChange { suggestion, weight, after, is_step, writes_string, slip: slip(view.job, &edits) })
+    // What slots match now is not misspelled.
+    let slip = slip(view.job, &edits).filter(|_| lost == 0);
+    Some(TestedChange { suggestion, weight, after, is_step, writes_string, slip })
 }
 
 /// Tests if what an edit changes is a number, or a string that was meant as one.
@@ -513,9 +520,20 @@ fn wanted_in_block(
     (0..plans).map(|plan| (0..block.ads.len()).map(|slot| set(plan, slot)).collect()).collect()
 }
 
-/// The edit distance of two strings, ignoring case, if one may be a misspelling of the other.
+/// The edit distance of two strings, ignoring case, if one may be a misspelling of the other; the largest one that may be, if one
+/// is the first word or words of the other.
 fn misspelled((old, new): (Vec<u8>, &[u8])) -> Option<usize> {
-    near::distance(&old, new, near::allowance(&old))
+    let allowed = near::allowance(&old);
+    near::distance(&old, new, allowed).or_else(|| (begins(&old, new) || begins(new, &old)).then_some(allowed))
+}
+
+/// Tests if a string is the first word or words of another, such as `UNL` of `UNL-PATH`, ignoring case.
+fn begins(short: &[u8], long: &[u8]) -> bool {
+    /// Shorter strings begin too many others.
+    const MIN_LENGTH: usize = 3;
+    let rest = long.split_at_checked(short.len()).filter(|(first, _)| first.eq_ignore_ascii_case(short));
+    let is_apart = rest.and_then(|(_, rest)| rest.first()).is_some_and(|byte| !byte.is_ascii_alphanumeric());
+    short.len() >= MIN_LENGTH && is_apart
 }
 
 /// The edit distance of the strings that some edits write from the present ones.
