@@ -162,7 +162,8 @@ fn places(one: &TestedChange) -> Vec<(Changed, String)> {
 
 /// Tests if a change asks for none of something that the job requests.
 fn gives_up(change: &Change) -> bool {
-    change.of == Changed::Job && change.after == "0" && Name::new(&change.attribute).folded().starts_with(b"request")
+    let is_nothing = matches!(change.after.as_str(), "0" | "undefined");
+    change.of == Changed::Job && is_nothing && Name::new(&change.attribute).folded().starts_with(b"request")
 }
 
 /// Tests if a change writes another value, of several that would do, in place of a constant that is not misspelled.

@@ -12,7 +12,7 @@ use crate::explain::correction;
 use crate::explain::job_view::JobView;
 use crate::explain::repair::count::CountedLimit;
 use crate::explain::repair::edit::{
-    Bound, Edit, amount, bound, comparison, is_no_amount, is_no_request, is_request_of_all, presence,
+    Bound, Edit, amount, bound, comparison, is_no_amount, is_no_request, is_request_of_all, number, presence,
 };
 use crate::explain::repair::inversion::{Constraint, Inversion};
 use crate::explain::repair::membership::Membership;
@@ -426,6 +426,8 @@ fn compared_to_constants(
     repairs: &mut RepairMap,
 ) {
     let (tree, job) = (condition.expr.tree(), block.other);
+    // A request of nothing is left out.
+    let is_left_out = Origin::of(job, &condition.expr) == Some(Origin::Request) && requested(&condition.expr).is_some();
     for expr in parts.iter().filter(|part| !is_fleeting(block, Side::Other, part)) {
         let part = Part { slots: block, side: Side::Other, expr };
         let own = |id: NodeId| own(tree, id).filter(|name| job.contains(*name) && is_settable(*name));
@@ -437,7 +439,8 @@ fn compared_to_constants(
         }
         for (name, handle) in own_handles(block, expr, turn) {
             repairs.compared(&part, &handle, present(job, name).as_ref(), |(bound, value)| {
-                (!is_no_request(name, &value)).then(|| Edit::value_of(name, bound, value))
+                let is_nothing = is_left_out && number(&value) == Some(0.0);
+                (!is_nothing && !is_no_request(name, &value)).then(|| Edit::value_of(name, bound, value))
             });
         }
         let Some((op, left, right)) = comparison(tree, expr.root()) else { continue };
