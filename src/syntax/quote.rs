@@ -195,7 +195,7 @@ pub fn write_quoted_plain(out: &mut Vec<u8>, bytes: &[u8], quote: u8) {
         let mut buffer = [0; 4];
         for letter in chunk.valid().chars() {
             let letter_bytes = letter.encode_utf8(&mut buffer).as_bytes();
-            if letter == '\\' || !letter.is_ascii() && !letter.is_control() {
+            if letter == '\\' || !letter.is_ascii() && letter.is_alphanumeric() {
                 out.extend_from_slice(letter_bytes);
             } else {
                 write_escaped(out, letter_bytes, Some(quote));
@@ -245,8 +245,8 @@ mod tests {
     #[test]
     fn letters_of_any_language_are_themselves_inside_sentences() {
         let mut text = Vec::new();
-        write_quoted_plain(&mut text, b"Z\xc3\xbcrich \\ \" \x01 \xff \xc2\x85", b'"');
-        assert_eq!(text, b"\"Z\xc3\xbcrich \\ \\\" \\001 \\377 \\302\\205\"");
+        write_quoted_plain(&mut text, b"Z\xc3\xbcrich \\ \" \x01 \xff \xc2\xa0", b'"');
+        assert_eq!(text, b"\"Z\xc3\xbcrich \\ \\\" \\001 \\377 \\302\\240\"");
     }
 
     #[test]

@@ -481,7 +481,7 @@ fn a_job_that_a_limit_of_the_site_keeps_back_is_told_so() {
     let found = classmate(&["negotiate", &path, "--policy", "dirac"]);
     says(&found, 0, &["held by RunningLimit/CERN/JobType/MC = 1"]);
     assert!(!found.text.contains("other jobs were drawn"), "{}", found.text);
-    let cause = "held by RunningLimit/CERN/JobType/MC = 1: the site starts no more such jobs now";
+    let cause = "held by RunningLimit/CERN/JobType/MC = 1: no more such jobs start there now";
     let idle = if found.text.contains("1.0  u@x") { "2.0" } else { "1.0" };
     says(&classmate(&["explain", &path, "--policy", "dirac", "--job", idle]), 0, &[cause]);
 }

@@ -1071,9 +1071,29 @@ fn draining_slots_are_called_so() {
     let cause = |slots| explained(&ad("[Requirements = true]"), slots).1.causes[0].text.clone();
     let because = "`Requirements` requires `Start` (Start of slots is false)";
     let draining = cause(vec![slot("Draining = true;"), slot("Draining = true;")]);
-    assert_eq!(draining, format!("2 of 2 slots reject the job, as they are draining: {because}"));
+    assert_eq!(draining, format!("2 of 2 slots, which are draining, reject the job: {because}"));
     let one = cause(vec![slot("Draining = true;"), slot("")]);
     assert_eq!(one, format!("2 of 2 slots reject the job: {because}"));
+}
+
+/// 3.10 is the number 3.1, and 3.9 is more than that.
+#[test]
+fn a_number_that_may_have_lost_a_zero_is_no_version() {
+    let of = |version: &str| {
+        let slots =
+            [version, "3.9.25"].map(|one| ad(&format!("[Name = \"s{one}\"; Python = \"{one}\"; Requirements = true]")));
+        let found = explained(&ad("[Requirements = TARGET.Python >= 3.1]"), slots.to_vec()).1;
+        found.suggestions.iter().any(|one| suggested(one, &found).contains("versionGE"))
+    };
+    assert_eq!((of("3.10.4"), of("3.11.2")), (false, true));
+}
+
+/// A slot that has the attribute itself does not miss it in requests.
+#[test]
+fn attributes_of_the_slot_are_not_left_out_of_requests() {
+    let slot = ad("[Name = \"s\"; MemoryUsage = 700; Start = MemoryUsage < 500; Requirements = Start]");
+    let found = explained(&ad("[MemoryUsage = 900; Requirements = true]"), vec![slot]).1;
+    assert!(!found.causes[0].text.contains("REMOVE_SIGNIFICANT_ATTRIBUTES"), "{:?}", found.causes);
 }
 
 /// A job takes one of two slots in use by the rank of the slot; the other one is protected.

@@ -546,11 +546,10 @@ fn of_slots_condition(view: &JobView<'_>, Failing { condition, classes, .. }: &F
     let places = places(view, condition, classes);
     let mut deciders = deciding(view, false, &places);
     sort(view, &mut deciders);
-    let which = format!("{which} {} the job", verb(slots, "rejects", "reject"));
     let is_draining = |at: &u32| view.pool.slots[*at as usize].ad.eval_bool("Draining") == Some(true);
     let are_draining = view.classes.ads_of(classes).iter().all(is_draining);
-    let draining = format!("{which}, as {} draining", verb(slots, "it is", "they are"));
-    let which = if are_draining { draining } else { which };
+    let draining = if are_draining { verb(slots, ", which is draining,", ", which are draining,") } else { "" };
+    let which = format!("{which}{draining} {} the job", verb(slots, "rejects", "reject"));
     let holder = |place: &PlacedCondition<'_>| match place.conditions.all[place.at].place.via.last() {
         Some(name) => name.to_string(),
         None => "Requirements".to_owned(),
@@ -574,7 +573,8 @@ fn of_slots_condition(view: &JobView<'_>, Failing { condition, classes, .. }: &F
         };
         format!("{which}: `{holder}` requires `{:#}`{note}", condition.expr)
     };
-    let left_out = left_out_by(view.job, &view.pool.rules, &condition.expr);
+    let slot = view.classes.ads_of(classes).first().map(|at| &view.pool.slots[*at as usize].ad);
+    let left_out = slot.and_then(|slot| left_out_by([view.job, slot], &view.pool.rules, &condition.expr));
     let unsent = left_out.map(|(name, setting)| format!("; {setting} leaves `{name}` out of requests"));
     Cause::new(Reason::Refused, label, text + &unsent.unwrap_or_default())
 }

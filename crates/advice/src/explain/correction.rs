@@ -142,7 +142,7 @@ pub(super) fn pattern(expr: &Expr) -> Option<Expr> {
 
 /// The comparison of versions that was probably intended by a comparison of an attribute with a number, if the attribute is a
 /// version in the ads of the other side.
-pub(super) fn versions(expr: &Expr, is_version: &dyn Fn(Name) -> bool) -> Option<Expr> {
+pub(super) fn versions(expr: &Expr, is_version: &dyn Fn(Name, &str) -> bool) -> Option<Expr> {
     let tree = expr.tree();
     let (op, left, right) = comparison(tree, expr.root())?;
     let number = |id: NodeId| matches!(tree.node(tree.bare(id)), Node::Literal(Literal::Int(_) | Literal::Real(_)));
@@ -152,7 +152,8 @@ pub(super) fn versions(expr: &Expr, is_version: &dyn Fn(Name) -> bool) -> Option
         _ => return None,
     };
     let attribute = tree.bare(attribute);
-    tree.reference(attribute).filter(|found| is_version(found.name))?;
+    let number = format!("{:#}", expr.part(tree.bare(number)));
+    tree.reference(attribute).filter(|found| is_version(found.name, &number))?;
     let function = match (op, is_left) {
         (BinaryOp::Equal, _) => "versionEQ",
         (BinaryOp::GreaterEqual, true) | (BinaryOp::LessEqual, false) => "versionGE",
@@ -161,7 +162,7 @@ pub(super) fn versions(expr: &Expr, is_version: &dyn Fn(Name) -> bool) -> Option
         (BinaryOp::Less, true) | (BinaryOp::Greater, false) => "versionLT",
         _ => return None,
     };
-    let text = format!("{function}({:#}, \"{:#}\")", expr.part(attribute), expr.part(tree.bare(number)));
+    let text = format!("{function}({:#}, \"{number}\")", expr.part(attribute));
     parsed(text.as_bytes(), tree.semantics)
 }
 
@@ -207,7 +208,7 @@ mod tests {
     #[test]
     fn a_number_beside_versions_was_meant_as_one() {
         let of = |text: &str| {
-            let found = versions(&text.parse().unwrap(), &|name| name.folded() == b"python");
+            let found = versions(&text.parse().unwrap(), &|name, _| name.folded() == b"python");
             found.map(|expr| format!("{expr:#}"))
         };
         assert_eq!(of("TARGET.Python >= 3.11").unwrap(), "versionGE(TARGET.Python,\"3.11\")");

@@ -42,7 +42,7 @@ impl FreeGpus {
             let found = of_gpus(part).unwrap_or_default();
             !found.is_empty() && found.iter().all(|gpus| gpus.iter().filter(is_true).count() < required.wanted)
         };
-        let part = required.parts().into_iter().find(keeps_away).unwrap_or_else(|| required.counted.clone());
+        let part = required.parts().into_iter().chain([required.counted.clone()]).find(keeps_away)?;
         let values = beside(&part, |Reference { name, .. }| {
             if let Some(own) = view.job.get(name) {
                 return format!("{name} of the job is {own:#}");

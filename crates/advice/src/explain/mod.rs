@@ -120,8 +120,8 @@ pub struct AbandonedSlots {
     pub steps: u64,
 }
 
-/// Settings for evaluations of so many slots, each of which an explanation evaluates many times: all together take a bounded number of
-/// steps, of which Requirements of real slots take some hundred.
+/// Limits the steps of one evaluation, because an explanation evaluates each slot many times. Requirements of real slots take a few
+/// hundred.
 fn bounded(mut settings: EvalOptions, slots: usize) -> EvalOptions {
     /// Steps of all slots together.
     const ALL: u64 = 40_000_000;

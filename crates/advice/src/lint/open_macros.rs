@@ -173,10 +173,10 @@ pub(super) fn torn(text: &[u8], part: Range<usize>, options: &ParseOptions) -> O
 /// Tests for clauses joined by `&&` of which one is `false`, and by `||` of which one is `true`: the others do not count.
 fn is_decided(tree: &Tree, id: NodeId) -> bool {
     match *tree.node(tree.bare(id)) {
-        Node::Binary(op @ (BinaryOp::And | BinaryOp::Or), left, right) => {
-            let is_constant = |side: NodeId| matches!(tree.node(tree.bare(side)), Node::Literal(Literal::Bool(one)) if *one == (op == BinaryOp::Or));
-            let is_same = |side: NodeId| matches!(*tree.node(tree.bare(side)), Node::Binary(other, ..) if other == op);
-            [left, right].into_iter().any(|side| is_constant(side) || is_same(side) && is_decided(tree, side))
+        Node::Binary(op @ (BinaryOp::And | BinaryOp::Or), ..) => {
+            let decides = |one: &Literal| matches!(one, Literal::Bool(one) if *one == (op == BinaryOp::Or));
+            let is_constant = |side: NodeId| matches!(tree.node(tree.bare(side)), Node::Literal(one) if decides(one));
+            tree.flattened(op, tree.bare(id)).into_iter().any(is_constant)
         }
         _ => false,
     }

@@ -548,7 +548,7 @@ impl Reading {
             };
             let message =
                 format!("`{word}` does not exist: `{command}` is {known}, and the first one has the number 0");
-            (number >= known).then(|| (*at, message, format!("write `{command} = {}`", number + 1)))
+            (number >= known).then(|| (*at, message, format!("write `{command} = {}`", number.saturating_add(1))))
         })
     }
 
@@ -570,12 +570,12 @@ impl Reading {
             let number = lower[stem.len()..].parse::<usize>().ok()?;
             let message = |command: &str| format!("the job has no `{word}` without `{command}`");
             if stem == "lastmatchname" {
-                let help = format!("add `match_list_length = {}`", number + 1);
+                let help = format!("add `match_list_length = {}`", number.saturating_add(1));
                 return (!may_have(&MATCHES)).then(|| (*at, message(MATCHES[0]), help));
             }
             let own = stem.strip_prefix("machineattr").filter(|own| !own.is_empty() && !OF_ALL.contains(own))?;
             let shown = &word[stem.len() - own.len()..stem.len()];
-            let length = format!(" and `job_machine_attrs_history_length = {}`", number + 1);
+            let length = format!(" and `job_machine_attrs_history_length = {}`", number.saturating_add(1));
             let more = if number > 0 { length.as_str() } else { "" };
             let help = format!("add `job_machine_attrs = {shown}`{more}");
             (!may_have(&ATTRIBUTES) && !may_have(&[&lower])).then(|| (*at, message(ATTRIBUTES[0]), help))

@@ -37,7 +37,7 @@ impl Macros<'_> {
             let Some(count) = self.count(&parts).filter(|count| *count <= last) else { continue };
             let Some(statement) = statements.get(*at) else { continue };
             let call = format!("{CALL}{inner})");
-            let begin = statement.find(&call).unwrap_or_default();
+            let Some(begin) = statement.find(&call) else { continue };
             let several = if count == 1 { "1 item".to_owned() } else { format!("{count} items") };
             let message = format!("`{call}` has {several}, and `{}` is up to {last}", parts[0]);
             let finding = Diagnostic::error(message, Span::new(begin, begin + call.len())).code("rejected-submit");

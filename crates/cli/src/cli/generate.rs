@@ -87,8 +87,8 @@ fn refuse_other_pool(directory: &Path) -> Result<(), Failure> {
     let is_generated =
         || std::fs::read(directory.join("config")).is_ok_and(|text| text.starts_with(GENERATED.as_bytes()));
     if ["slots.ads", "jobs.ads", "config"].iter().any(|file| directory.join(file).exists()) && !is_generated() {
-        let message = format!("`{}` has a pool that was not generated", directory.display());
-        return Err(Failure::new(message).help("name a new directory"));
+        let message = format!("`{}` has a pool whose `config` does not begin with `{GENERATED}`", directory.display());
+        return Err(Failure::new(message).help("name a new directory, or delete this one"));
     }
     Ok(())
 }

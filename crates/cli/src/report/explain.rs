@@ -680,7 +680,10 @@ fn account(before: &str, after: &str) -> String {
         old.as_ref().is_some_and(|(group, user)| [group, user][at] == value) || value.is_empty()
     };
     let changed = commands.iter().enumerate().filter(|(at, (_, value))| !is_same((*at, value)));
-    changed.map(|(_, (command, value))| format!("{command} = {value}")).collect::<Vec<_>>().join(" and ")
+    let is_without = old.as_ref().is_some_and(|(group, _)| !group.is_empty()) && commands[0].1.is_empty();
+    let removed = is_without.then(|| "remove accounting_group".to_owned());
+    let written = changed.map(|(_, (command, value))| format!("{command} = {value}"));
+    removed.into_iter().chain(written).collect::<Vec<_>>().join(" and ")
 }
 
 /// A change of the job as it is written in a submit file, or of the policy of slots.

@@ -303,6 +303,11 @@ fn an_account_is_changed_by_the_commands_of_submit_files() {
     assert!(told.contains(&both.to_owned()), "{told:?}");
     let told = suggestions("AccountingGroup = \"ann\"; Requirements = true", &policy("bob"));
     assert!(told.contains(&"accounting_group_user = bob: 1 of 1 slot matches".to_owned()), "{told:?}");
+    let told = suggestions("AccountingGroup = \"phys.ann\"; Requirements = true", &policy("bob"));
+    let both = "remove accounting_group and accounting_group_user = bob: 1 of 1 slot matches";
+    assert!(told.contains(&both.to_owned()), "{told:?}");
+    let told = suggestions("AccountingGroup = \"phys.bob\"; Requirements = true", &policy("bob"));
+    assert!(told.contains(&"remove accounting_group: 1 of 1 slot matches".to_owned()), "{told:?}");
 }
 
 /// The memory of one slot is a small part of what is requested; with fewer cores all others match.

@@ -414,7 +414,10 @@ impl JobCase<'_> {
             let condition = parts[3];
             // Some may require it unless an attribute is undefined.
             let requires = |slot: &&Slot| {
-                let is_it = |one: &Expr| format!("{one:#}").contains(condition);
+                let is_it = |one: &Expr| {
+                    let text = format!("{one:#}");
+                    text == condition || text.ends_with(&format!("|| {condition}"))
+                };
                 let mut all = conjuncts(&slot.ad, "Requirements").into_iter();
                 let fails = |one: &Expr| !self.is_true(&format!("{one:#}"), false, slot);
                 all.any(|(_, one)| is_it(&one) && fails(&one)) && !self.is_true(condition, false, slot)
@@ -717,7 +720,7 @@ impl JobCase<'_> {
         if let Some(parts) =
             fit("{} matching slot is busy, and PREEMPTION_REQUIREMENTS (`false`) never allows preemption", text)
         {
-            // Those that jobs got by the rank of the slot are told of these.
+            // Those that jobs got by the rank of the slot are reported for their submitters.
             let is_taken =
                 |slot: &&Slot| self.played.outcome.matches.iter().any(|made| made.slot == slot.name.to_string());
             let left = busy().filter(protected).filter(|slot| !is_taken(slot));

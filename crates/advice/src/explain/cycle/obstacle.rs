@@ -79,7 +79,7 @@ pub(crate) fn of_cycle(
     }
     let mut found: Vec<Cause> = Vec::new();
     if let Some(refused) = story.refused.as_ref().filter(|refused| refused.rejection == Rejection::SiteLimit) {
-        let text = format!("{}: the site starts no more such jobs now", refused.reason);
+        let text = format!("{}: no more such jobs start there now", refused.reason);
         found.push(Cause::new(Reason::HeldBack, &refused.reason, text));
     }
     if taken.not_looked_at == taken.usable {
@@ -315,9 +315,12 @@ pub(crate) fn protected(preemption: &[Clause], preempted: usize) -> Option<Cause
     let kept = |clause: &Clause| clause.alone.total() - clause.alone.yes;
     let total = failing.first()?.alone.total();
     let text = match failing.as_slice() {
-        [never, ..] if never.text == "false" => {
+        [never, ..] if is_false(never) => {
             // Those that a job got by the rank of the slot are counted for its submitter.
             let total = total.saturating_sub(preempted);
+            if total == 0 {
+                return None;
+            }
             let busy = verb(total, "slot is", "slots are");
             format!("{total} matching {busy} busy, and PREEMPTION_REQUIREMENTS (`false`) never allows preemption")
         }

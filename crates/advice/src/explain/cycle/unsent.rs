@@ -12,6 +12,7 @@ use crate::explain::values::verb;
 use crate::setting_change::SettingChange;
 use classmate::internal::eval::matching::symmetric;
 use classmate::internal::plural::counted;
+use classmate::internal::syntax::view::{RefScope, Reference};
 use classmate::{ClassAd, Expr, Name};
 use classmate_pool::internal::negotiate::rules::Rules;
 use classmate_pool::internal::queue::autocluster::relevant;
@@ -122,10 +123,15 @@ impl UnsentAttributes {
     }
 }
 
-/// The attributes of a job, in a condition of slots, that a setting leaves out of its requests, and the setting.
-pub(crate) fn left_out_by(job: &ClassAd, rules: &Rules, condition: &Expr) -> Option<(Name, &'static str)> {
-    let references = condition.tree().outer_references(condition.root());
-    let mut names = references.into_iter().map(|found| found.name).filter(|name| job.contains(*name));
+/// The attribute of a job, in a condition of a slot, that a setting leaves out of its requests, and the setting.
+pub(crate) fn left_out_by([job, slot]: [&ClassAd; 2], rules: &Rules, condition: &Expr) -> Option<(Name, &'static str)> {
+    let references = condition.tree().outer_references(condition.root()).into_iter();
+    let is_of_job = |found: &Reference| match found.scope {
+        RefScope::Target => true,
+        RefScope::Either => !slot.contains(found.name),
+        RefScope::My => false,
+    };
+    let mut names = references.filter(is_of_job).map(|found| found.name).filter(|name| job.contains(*name));
     names.find_map(|name| Some((name, setting(rules, name).filter(|_| !rules.replaces_significant())?)))
 }
 

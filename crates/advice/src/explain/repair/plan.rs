@@ -239,8 +239,16 @@ fn is_value(part: &Part<'_>, item: NodeId, is_text: &dyn Fn(&[u8]) -> bool) -> b
     column.is_none_or(|column| column.entries.iter().any(is_it))
 }
 
-/// Tests if an attribute of slots is the number of a version in some of them, and not a number in any.
-fn has_versions(block: TableView<'_>, name: Name) -> bool {
+/// Tests if an attribute of slots is the number of a version in some of them, and not a number in any; with a number, that none of the
+/// versions is it with a zero at its end, which may have been written: 3.10 is the number 3.1.
+fn has_versions(block: TableView<'_>, name: Name, number: Option<&str>) -> bool {
+    let is_cut = |text: &[u8]| {
+        let rest = number.filter(|number| number.contains('.')).and_then(|number| text.strip_prefix(number.as_bytes()));
+        rest.is_some_and(|rest| rest == b"0" || rest.starts_with(b"0."))
+    };
+    if constants(block, name).filter_map(Value::as_bytes).any(is_cut) {
+        return false;
+    }
     let is_version = |value: &Value| value.as_bytes().is_some_and(correction::is_version);
     constants(block, name).any(is_version) && !constants(block, name).any(|value| value.as_number().is_some())
 }
@@ -312,7 +320,8 @@ pub(crate) fn of_job(view: &JobView<'_>, block: TableView<'_>, condition: &AdCon
         plans.push(plan);
     }
     let mut parts = alternatives(block, condition);
-    let versions = |part: &Expr| correction::versions(part, &|name| has_versions(block, name));
+    let versions = |part: &Expr| correction::versions(part, &|name, number| has_versions(block, name, Some(number)));
+    let is_of_versions = |part: &Expr| correction::versions(part, &|name, _| has_versions(block, name, None)).is_some();
     for part in &parts {
         for limit in CountedLimit::all(part, holder, view.job, block.settings) {
             let values = Part { slots: block, side: Side::Other, expr: &limit.values };
@@ -343,7 +352,7 @@ pub(crate) fn of_job(view: &JobView<'_>, block: TableView<'_>, condition: &AdCon
         plans.push(operands.into_iter().map(wanted).collect());
     }
     // As strings, "3.9" is more than "3.11".
-    parts.retain(|part| versions(part).is_none());
+    parts.retain(|part| !is_of_versions(part));
     let own = |part: &Expr| own_handles(block, part, 0).len();
     let turns = parts.iter().map(own).max().unwrap_or(0).min(MAX_HANDLES);
     // The plan to leave the condition out comes last.

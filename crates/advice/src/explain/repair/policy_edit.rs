@@ -172,7 +172,8 @@ impl<'c> ConditionEdit<'c> {
     /// The smallest change after which a condition of the slots of a class may hold: another number in a comparison, the
     /// text that a word without quotation marks was meant to be; or it is left out.
     fn of(view: &JobView<'_>, failure: &FailureClass, condition: &'c AdCondition) -> Self {
-        if left_out_by(view.job, &view.pool.rules, &condition.expr).is_some() {
+        let slot = &view.pool.slots[view.classes.all[failure.classes[0]].first].ad;
+        if left_out_by([view.job, slot], &view.pool.rules, &condition.expr).is_some() {
             // Another number would not help: in the cycle the attribute is undefined.
             return ConditionEdit::without(condition);
         }
