@@ -539,13 +539,17 @@ fn files_without_what_is_read_from_them_stop_the_command() {
 }
 
 #[test]
-fn a_command_names_the_pool_only_if_nothing_else_decides_what_was_tried() {
+fn a_command_names_all_files_that_decide_what_was_tried() {
     let (_folder, path) = folder(&[("alt", "GROUP_NAMES = chemistry, physics\nGROUP_QUOTA_chemistry = 5\n")]);
     let explain = ["explain", "../../examples/groups", "--job", "3.11"];
     says(&classmate(&explain), 0, &["  classmate whatif ../../examples/groups --set "]);
     let given = classmate(&[&explain[..], &["--config", "../../examples/groups/config"]].concat());
-    says(&given, 0, &["  classmate whatif POOL --set "]);
-    assert!(!classmate(&[&explain[..], &["--config", &format!("{path}/alt")]].concat()).text.contains("whatif ../"));
+    says(&given, 0, &["  classmate whatif ../../examples/groups --config ../../examples/groups/config --set "]);
+    let other = classmate(&[&explain[..], &["--config", &format!("{path}/alt")]].concat());
+    assert!(!other.text.contains("whatif ../../examples/groups --set"), "{}", other.text);
+    // The time is not repeated.
+    let now = classmate(&[&explain[..], &["--now", "2026-07-05"]].concat());
+    assert!(now.text.contains("  classmate whatif POOL --set ") || !now.text.contains("whatif"), "{}", now.text);
 }
 
 /// Any attribute can be named by a string that is evaluated.
