@@ -547,8 +547,12 @@ fn of_slots_condition(view: &JobView<'_>, Failing { condition, classes, .. }: &F
     let mut deciders = deciding(view, false, &places);
     sort(view, &mut deciders);
     let is_draining = |at: &u32| view.pool.slots[*at as usize].ad.eval_bool("Draining") == Some(true);
-    let are_draining = view.classes.ads_of(classes).iter().all(is_draining);
-    let draining = if are_draining { verb(slots, ", which is draining,", ", which are draining,") } else { "" };
+    let refusing = view.classes.ads_of(classes);
+    let draining = if refusing.iter().all(is_draining) {
+        verb(slots, ", which is draining,", ", which are draining,")
+    } else {
+        ""
+    };
     let which = format!("{which}{draining} {} the job", verb(slots, "rejects", "reject"));
     let holder = |place: &PlacedCondition<'_>| match place.conditions.all[place.at].place.via.last() {
         Some(name) => name.to_string(),
@@ -566,14 +570,13 @@ fn of_slots_condition(view: &JobView<'_>, Failing { condition, classes, .. }: &F
         let parts: Vec<String> = deciders.iter().take(MAX_DECIDING).map(part).collect();
         format!("{which} because of {}{}", parts.join(" and "), decided(condition, &deciders))
     } else {
-        let refusing = view.classes.ads_of(classes);
         let note = match note_on(view, condition, false, &refusing) {
             Some(note) => format!(", but {note}"),
             None => view.beside(condition, false, &refusing),
         };
         format!("{which}: `{holder}` requires `{:#}`{note}", condition.expr)
     };
-    let slot = view.classes.ads_of(classes).first().map(|at| &view.pool.slots[*at as usize].ad);
+    let slot = refusing.first().map(|at| &view.pool.slots[*at as usize].ad);
     let left_out = slot.and_then(|slot| left_out_by([view.job, slot], &view.pool.rules, &condition.expr));
     let unsent = left_out.map(|(name, setting)| format!("; {setting} leaves `{name}` out of requests"));
     Cause::new(Reason::Refused, label, text + &unsent.unwrap_or_default())

@@ -91,8 +91,12 @@ pub(super) fn own(tree: &Tree, id: NodeId) -> Option<Name> {
 
 /// The attribute that a node takes from the opposite ad: `TARGET.name`, or a name that the ad does not have.
 pub(super) fn others(tree: &Tree, id: NodeId, ad: &ClassAd) -> Option<Name> {
-    let Reference { scope, name } = tree.reference(id)?;
-    (scope == RefScope::Target || scope == RefScope::Either && !ad.contains(name)).then_some(name)
+    tree.reference(id).filter(|found| is_of_others(found, ad)).map(|found| found.name)
+}
+
+/// Tests if a reference in an ad is to the opposite one.
+pub(super) fn is_of_others(found: &Reference, ad: &ClassAd) -> bool {
+    found.scope == RefScope::Target || found.scope == RefScope::Either && !ad.contains(found.name)
 }
 
 /// The conditions of an attribute, through the attributes of the same ad; empty if the ad does not have it.

@@ -228,9 +228,9 @@ impl SettingTrials<'_> {
     /// Larger quotas of a group and of those above it together: of all whose quota is no more than what limits the group.
     fn nested_quotas(&mut self, of: &[&GroupSetting], group: &GroupStatus) -> Option<TestedSetting> {
         let fixed =
-            |one: &&&GroupSetting| Some((String::from_utf8_lossy(&one.name).into_owned(), one.fixed.as_ref()?.value));
+            |one: &&GroupSetting| Some((String::from_utf8_lossy(&one.name).into_owned(), one.fixed.as_ref()?.value));
         let limiting: Vec<(String, f64)> =
-            of.iter().filter_map(|one| fixed(&one)).filter(|(_, quota)| *quota <= group.limit).collect();
+            of.iter().filter_map(fixed).filter(|(_, quota)| *quota <= group.limit).collect();
         let change = |more: i64| {
             let line = |(name, quota): &(String, f64)| {
                 SettingChange::Line(format!("GROUP_QUOTA_{name}"), whole(*quota).saturating_add(more).to_string())

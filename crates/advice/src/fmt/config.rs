@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_no_statements_are_told_with_their_lines() {
+    fn lines_that_are_not_statements_are_reported() {
         let text = "hello world\nif defined X\n use ROLE : Execute\n A @=end\nhello\n@end\nendif\n# no\nB = 1 \\\n hello\nA : 1\n";
         let found = unformatted(text.as_bytes(), Semantics::default());
         let found: Vec<String> = found.iter().map(|one| format!("{} {}", one.line(), one.message)).collect();

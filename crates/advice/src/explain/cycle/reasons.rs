@@ -142,7 +142,8 @@ pub fn survey<'s>(
     let division = division_of(&prepared);
     // Jobs beyond the maximum are explained by what was recorded alone.
     let first = equal.first().map(|one| prepared.job(&one.first.ad, &one.first.submitter));
-    let policies = first.map_or(0, |asker| JobView::table(&pool, &asker.ad).policies.count);
+    let first = first.map(|asker| Arc::new(JobView::table(&pool, &asker.ad)));
+    let policies = first.as_ref().map_or(0, |table| table.policies.count);
     let examined = equal.len().min(MAX_EVALUATIONS / (pool.slots.len() + policies * EVALUATIONS_PER_POLICY).max(1));
     let unexamined = equal.len() - examined;
     let askers: Vec<(&EqualJobs<'s>, PreparedJob)> =
@@ -164,7 +165,8 @@ pub fn survey<'s>(
     }
     let parts: Vec<&[usize]> = alike.values().flat_map(|places| places.chunks(JOBS_PER_TABLE)).collect();
     let explained = threads::map_all(&parts, |places| {
-        let table = Arc::new(JobView::table(&pool, &askers[places[0]].1.ad));
+        let known = first.as_ref().filter(|_| places[0] == 0);
+        let table = known.map_or_else(|| Arc::new(JobView::table(&pool, &askers[places[0]].1.ad)), Arc::clone);
         places.iter().map(|at| (*at, explained(*at, &table))).collect::<Vec<_>>()
     });
     let mut explained: Vec<(usize, (Cause, Option<AbandonedSlots>))> = explained.into_iter().flatten().collect();

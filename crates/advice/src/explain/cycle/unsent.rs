@@ -6,13 +6,13 @@ use serde::Serialize;
 
 use crate::explain::PoolFacts;
 use crate::explain::causes::{Cause, Reason};
+use crate::explain::clauses::is_of_others;
 use crate::explain::cycle::record::OutcomeRecord;
 use crate::explain::job_view::JobView;
 use crate::explain::values::verb;
 use crate::setting_change::SettingChange;
 use classmate::internal::eval::matching::symmetric;
 use classmate::internal::plural::counted;
-use classmate::internal::syntax::view::{RefScope, Reference};
 use classmate::{ClassAd, Expr, Name};
 use classmate_pool::internal::negotiate::rules::Rules;
 use classmate_pool::internal::queue::autocluster::relevant;
@@ -126,12 +126,8 @@ impl UnsentAttributes {
 /// The attribute of a job, in a condition of a slot, that a setting leaves out of its requests, and the setting.
 pub(crate) fn left_out_by([job, slot]: [&ClassAd; 2], rules: &Rules, condition: &Expr) -> Option<(Name, &'static str)> {
     let references = condition.tree().outer_references(condition.root()).into_iter();
-    let is_of_job = |found: &Reference| match found.scope {
-        RefScope::Target => true,
-        RefScope::Either => !slot.contains(found.name),
-        RefScope::My => false,
-    };
-    let mut names = references.filter(is_of_job).map(|found| found.name).filter(|name| job.contains(*name));
+    let of_job = references.filter(|found| is_of_others(found, slot));
+    let mut names = of_job.map(|found| found.name).filter(|name| job.contains(*name));
     names.find_map(|name| Some((name, setting(rules, name).filter(|_| !rules.replaces_significant())?)))
 }
 

@@ -7,6 +7,12 @@ use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::{Expr, List, Value};
 
+/// The elements of a text with a list.
+fn split<'t>(text: &'t [u8], separators: &'t [u8]) -> impl Iterator<Item = &'t [u8]> {
+    let elements = text.split(|byte| separators.contains(byte)).map(<[u8]>::trim_ascii);
+    elements.filter(|element| !element.is_empty())
+}
+
 /// A question whether something is in a list.
 pub(crate) struct Membership {
     /// The item.
@@ -59,10 +65,9 @@ impl Membership {
     }
 
     /// The elements of a constant list.
-    pub(crate) fn strings<'l>(&self, list: &'l Literal) -> Vec<&'l [u8]> {
+    pub(crate) fn strings<'l>(&'l self, list: &'l Literal) -> Vec<&'l [u8]> {
         let (Some(separators), Literal::Str(text)) = (&self.separators, list) else { return Vec::new() };
-        let elements = text.split(|byte| separators.contains(byte)).map(<[u8]>::trim_ascii);
-        elements.filter(|element| !element.is_empty()).take(MAX_ELEMENTS).collect()
+        split(text, separators).take(MAX_ELEMENTS).collect()
     }
 
     /// Tests if the list is a string.
@@ -73,13 +78,10 @@ impl Membership {
     /// The elements of a value of the list, as far as they are constants.
     fn elements(&self, list: &Value) -> Vec<Literal> {
         match (&self.separators, list) {
-            (Some(separators), Value::Str(text)) => text
-                .split(|byte| separators.contains(byte))
-                .map(<[u8]>::trim_ascii)
-                .filter(|part| !part.is_empty())
-                .take(MAX_ELEMENTS)
-                .map(|part| Literal::Str(part.to_vec().into()))
-                .collect(),
+            (Some(separators), Value::Str(text)) => {
+                let elements = split(text, separators).take(MAX_ELEMENTS);
+                elements.map(|part| Literal::Str(part.to_vec().into())).collect()
+            }
             (None, Value::List(list)) => match list.values() {
                 Some(values) => values.iter().take(MAX_ELEMENTS).filter_map(|value| constant(value, 0)).collect(),
                 None => list.exprs().iter().take(MAX_ELEMENTS).filter_map(|expr| expr.as_literal().cloned()).collect(),
@@ -119,8 +121,7 @@ impl Membership {
             return None;
         };
         let (separator, item) = (*separators.last()?, item.trim_ascii());
-        let mut elements: Vec<&[u8]> = old.split(|byte| separators.contains(byte)).map(<[u8]>::trim_ascii).collect();
-        elements.retain(|element| !element.is_empty());
+        let mut elements: Vec<&[u8]> = split(old, separators).collect();
         let distance = |element: &[u8]| near::distance(element, item, near::allowance(element));
         let near = elements.iter().take(MAX_ELEMENTS).enumerate();
         let (_, at) = near.filter_map(|(at, element)| Some((distance(element)?, at))).min()?;

@@ -436,7 +436,8 @@ fn compared_to_constants(
 ) {
     let (tree, job) = (condition.expr.tree(), block.other);
     // A request of nothing is left out.
-    let is_left_out = Origin::of(job, &condition.expr) == Some(Origin::Request) && requested(&condition.expr).is_some();
+    let is_left_out =
+        || Origin::of(job, &condition.expr) == Some(Origin::Request) && requested(&condition.expr).is_some();
     for expr in parts.iter().filter(|part| !is_fleeting(block, Side::Other, part)) {
         let part = Part { slots: block, side: Side::Other, expr };
         let own = |id: NodeId| own(tree, id).filter(|name| job.contains(*name) && is_settable(*name));
@@ -448,7 +449,7 @@ fn compared_to_constants(
         }
         for (name, handle) in own_handles(block, expr, turn) {
             repairs.compared(&part, &handle, present(job, name).as_ref(), |(bound, value)| {
-                let is_nothing = is_left_out && number(&value) == Some(0.0);
+                let is_nothing = number(&value) == Some(0.0) && is_left_out();
                 (!is_nothing && !is_no_request(name, &value)).then(|| Edit::value_of(name, bound, value))
             });
         }

@@ -172,12 +172,12 @@ impl<'c> ConditionEdit<'c> {
     /// The smallest change after which a condition of the slots of a class may hold: another number in a comparison, the
     /// text that a word without quotation marks was meant to be; or it is left out.
     fn of(view: &JobView<'_>, failure: &FailureClass, condition: &'c AdCondition) -> Self {
-        let slot = &view.pool.slots[view.classes.all[failure.classes[0]].first].ad;
-        if left_out_by([view.job, slot], &view.pool.rules, &condition.expr).is_some() {
+        let first = view.classes.all[failure.classes[0]].first;
+        if left_out_by([view.job, &view.pool.slots[first].ad], &view.pool.rules, &condition.expr).is_some() {
             // Another number would not help: in the cycle the attribute is undefined.
             return ConditionEdit::without(condition);
         }
-        let ads = [view.classes.all[failure.classes[0]].first as u32];
+        let ads = [first as u32];
         let block = view.table.view(&ads, view.job);
         let found = plan::slot_branches(block, condition).into_iter().find_map(|Branch { part, .. }| {
             let (at, other) = compared(block, &part)?;
