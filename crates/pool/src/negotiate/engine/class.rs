@@ -180,6 +180,10 @@ impl RequestClass {
         }
         if let Some(positions) = self.verdict.order.positions() {
             rows.follow(self.order, positions, table);
+            if self.frontier.from == 0 {
+                // Most slots that come before are of no use to it, and many are free.
+                self.frontier.from = rows.first_of(self.order, &self.verdict.both, positions, table);
+            }
             return self.best_by_slot(rows, session);
         }
         let mut best = None;
@@ -451,27 +455,22 @@ impl RequestClass {
     /// As [`RequestClass::counted`], a word of rows at a time.
     fn counted_by_word(&self, rows: &RowState) -> SlotCounts {
         let ClassVerdict { job, both, .. } = &self.verdict;
-        let (mut by_both, mut by_job) = (0, 0);
+        let (mut by_both, mut by_slot) = (0, 0);
         let mut idle = vec![0; rows.costs.len()];
         for run in &rows.runs {
             let mut of_run = 0;
             for (at, mask) in run.words() {
                 let (job, both) = (job.word(at) & mask, both.word(at) & mask);
-                if job == 0 {
-                    continue;
-                }
-                let unclaimed = !rows.in_use.word(at);
-                for (bit, plane) in rows.planes.of_word(at).iter().enumerate() {
-                    by_job += ((plane & job).count_ones() as usize) << bit;
-                    by_both += ((plane & both).count_ones() as usize) << bit;
-                    of_run += ((plane & both & unclaimed).count_ones() as usize) << bit;
-                }
+                let accepting = rows.planes.count(at, both);
+                by_both += accepting;
+                by_slot += rows.planes.count(at, job & !both);
+                of_run += accepting - rows.planes.count(at, both & rows.in_use.word(at));
             }
             if let Some(idle) = idle.get_mut(run.cost as usize) {
                 *idle += of_run;
             }
         }
-        SlotCounts { unreachable: 0, by_job: rows.left - by_job, by_slot: by_job - by_both, idle }
+        SlotCounts { unreachable: 0, by_job: rows.left - by_both - by_slot, by_slot, idle }
     }
 
     fn counted(&self, rows: &RowState) -> SlotCounts {

@@ -77,8 +77,13 @@ impl RowState {
         self.orders.push(match order.positions() {
             Some(positions) => {
                 let mut firsts = Mask::none(positions.sorted.len());
-                order.numbers.iter().for_each(|number| firsts.set(*number as usize, true));
-                OrderState { open: Mask::default(), firsts, next: vec![0; self.next.len()], followed: 0 }
+                let mut least = vec![u32::MAX; self.next.len().div_ceil(64)];
+                for (row, number) in order.rows.iter().zip(&order.numbers) {
+                    firsts.set(*number as usize, true);
+                    let least = &mut least[*row as usize / 64];
+                    *least = (*least).min(*number);
+                }
+                OrderState { open: Mask::default(), firsts, least, next: vec![0; self.next.len()], followed: 0 }
             }
             None => OrderState { open: Mask::all(order.rows.len()), ..OrderState::default() },
         });
@@ -119,6 +124,23 @@ impl RowState {
         None
     }
 
+    /// The position of the first free slot of some rows, in an order of slots from which taken ones were removed; the number of
+    /// positions if there is none.
+    pub(super) fn first_of(&self, number: usize, rows: &Mask, positions: &SlotPositions, table: &ClassTable) -> usize {
+        let OrderState { least, next, .. } = &self.orders[number];
+        let mut first = positions.sorted.len() as u32;
+        for (at, least) in least.iter().enumerate() {
+            let mut left = rows.word(at);
+            while left != 0 && *least < first {
+                let row = at * 64 + left.trailing_zeros() as usize;
+                let of_row = &positions.of_rows[table.range(row as u32)];
+                first = of_row.get(next[row] as usize).map_or(first, |position| first.min(*position));
+                left &= left - 1;
+            }
+        }
+        first as usize
+    }
+
     /// Replaces the first slots of rows, in an order of slots, that were taken since this was done last.
     pub(super) fn follow(&mut self, number: usize, positions: &SlotPositions, table: &ClassTable) {
         let (taken, log) = (&self.taken, &self.log);
@@ -146,6 +168,8 @@ pub(super) struct OrderState {
     pub(super) open: Mask,
     /// In an order of slots the positions of those that are the first free ones of their rows.
     firsts: Mask,
+    /// For each 64 rows the first position of their slots, taken or not.
+    least: Vec<u32>,
     /// As `next` of all rows, in an order of slots.
     next: Vec<u32>,
     /// Number of taken slots that `firsts` is without.
@@ -193,9 +217,14 @@ impl BitPlanes {
         Self { starts, words }
     }
 
-    /// The words of 64 rows, the lowest bit first.
-    pub(super) fn of_word(&self, at: usize) -> &[u64] {
-        &self.words[self.starts[at] as usize..self.starts[at + 1] as usize]
+    /// The sum of the numbers of some of 64 rows.
+    pub(super) fn count(&self, at: usize, rows: u64) -> usize {
+        // In most words there are none of the rarer kinds.
+        if rows == 0 {
+            return 0;
+        }
+        let planes = &self.words[self.starts[at] as usize..self.starts[at + 1] as usize];
+        planes.iter().enumerate().map(|(bit, plane)| ((plane & rows).count_ones() as usize) << bit).sum()
     }
 
     /// Sets the number of a row to one that is not larger.
