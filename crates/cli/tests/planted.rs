@@ -2,7 +2,8 @@
 //!
 //! Each file in `planted` holds the pools of one kind, each in a table with its name: `problem` describes what is wrong
 //! with the pool, `ask` is the command, `first` is a part of the first cause or warning that the command reports (for
-//! `lint`, the code of the first finding), and `reason` is the kind of the first cause.
+//! `lint`, the code of the first finding), and `reason` is the kind of the first cause. If there are `lines`, the suggestions in the
+//! text that the command prints are these.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::collections::BTreeMap;
@@ -18,14 +19,15 @@ struct Planted {
     ask: Vec<String>,
     first: String,
     reason: Option<String>,
+    lines: Option<Vec<String>>,
     config: Option<String>,
     slots: Option<String>,
     jobs: Option<String>,
     log: Option<String>,
 }
 
-/// What a command finds first: its kind, and its words.
-fn first(planted: &Planted) -> (String, String) {
+/// What a command finds first, its kind and its words, and the lines of its suggestions.
+fn first(planted: &Planted) -> (String, String, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &Option<String>| {
         if let Some(text) = text {
@@ -38,22 +40,28 @@ fn first(planted: &Planted) -> (String, String) {
     write("Accountantnew.log", &planted.log);
     let lint = planted.ask[0] == "lint";
     let of = if lint { folder.path().join("config") } else { folder.path().to_owned() };
-    let output = Command::new(env!("CARGO_BIN_EXE_classmate"))
-        .arg(&planted.ask[0])
-        .arg(of)
-        .args(&planted.ask[1..])
-        .args(["--format", "json"])
-        .output()
-        .unwrap();
+    let ran = |format: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_classmate"));
+        let command = command.arg(&planted.ask[0]).arg(&of).args(&planted.ask[1..]);
+        command.args(["--format", format]).output().unwrap()
+    };
+    let lines = planted.lines.iter().flat_map(|_| {
+        let text = String::from_utf8(ran("text").stdout).unwrap();
+        let text = text.replace(&folder.path().display().to_string(), "DIR");
+        text.lines().filter_map(|line| Some(line.strip_prefix("  ")?.to_owned())).collect::<Vec<_>>()
+    });
+    let (lines, output) = (lines.collect(), ran("json"));
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    let Ok(found) = serde_json::from_slice::<serde_json::Value>(&output.stdout) else { return (String::new(), errors) };
+    let Ok(found) = serde_json::from_slice::<serde_json::Value>(&output.stdout) else {
+        return (String::new(), errors, lines);
+    };
     let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
     if lint {
-        (String::new(), text(&found["alarms"][0]["code"]))
+        (String::new(), text(&found["alarms"][0]["code"]), lines)
     } else if planted.ask[0] == "autoclusters" {
-        (String::new(), text(&found["warnings"][0]))
+        (String::new(), text(&found["warnings"][0]), lines)
     } else {
-        (text(&found["causes"][0]["reason"]), text(&found["causes"][0]["text"]))
+        (text(&found["causes"][0]["reason"]), text(&found["causes"][0]["text"]), lines)
     }
 }
 
@@ -68,7 +76,11 @@ fn the_planted_cause_is_reported_first() {
         let planted: BTreeMap<String, Planted> = toml::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
         pools += planted.len();
         for (name, planted) in &planted {
-            let (reason, text) = first(planted);
+            let (reason, text, lines) = first(planted);
+            if let Some(expected) = planted.lines.as_ref().filter(|expected| **expected != lines) {
+                let (expected, lines) = (expected.join("\n  "), lines.join("\n  "));
+                wrong.push(format!("{}: {name}: expected\n  {expected}\nfound\n  {lines}", file.display()));
+            }
             if !text.contains(&planted.first) || planted.reason.as_ref().is_some_and(|wanted| *wanted != reason) {
                 wrong.push(format!(
                     "{}: {name} ({}): expected {:?} `{}`\n  found `{reason}` `{text}`",

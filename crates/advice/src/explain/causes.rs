@@ -96,7 +96,7 @@ impl Reason {
             Reason::Refused => "slots reject the job",
             Reason::NotSent => "slots require attributes that are not significant",
             Reason::UnknownGroup => "the group does not exist",
-            Reason::GroupQuota => "the group has used its allocation",
+            Reason::GroupQuota => "the group cannot use more slots",
             Reason::Share => "submitter limit reached",
             Reason::Ceiling => "ceiling reached",
             Reason::ConcurrencyLimit => "concurrency limit reached",
@@ -189,7 +189,8 @@ fn left_out(view: &JobView<'_>) -> Option<Cause> {
         format!("their {name} is {}", summary(&RowValues { of: (0..values.len() as u32).collect(), values }))
     });
     let label = format!("NEGOTIATOR_SLOT_CONSTRAINT excludes {which}");
-    let text = format!("{label}, of which {feasible} match: `{constraint:#}` is not true{values}");
+    let matches = verb(feasible, "matches", "match");
+    let text = format!("{label}, of which {feasible} {matches}: `{constraint:#}` is not true{values}");
     Some(Cause::new(Reason::LeftOut, label, text))
 }
 
@@ -293,7 +294,11 @@ fn of_obstacles(view: &JobView<'_>, full: Option<&FullSlots>) -> (Vec<Cause>, us
     let concerned = |obstacle: &Obstacle<'_>| view.classes.size(&classes_of(obstacle));
     let widest = unselected().max_by_key(|at| concerned(&obstacles.all[*at]));
     let most_concerned = widest.map_or(0, |at| concerned(&obstacles.all[at]));
-    let rank = |(obstacle, weight): (&Obstacle<'_>, &usize)| {
+    // Of requests that keep many slots away, the one that concerns most slots comes first.
+    let requests: Vec<bool> = obstacles.all.iter().map(|obstacle| is_request(view, obstacle)).collect();
+    let most_requested = (0..weights.len()).filter(|at| requests[*at]).map(|at| weights[at]).max().unwrap_or(0);
+    let rank = |at: usize| {
+        let (obstacle, weight) = (&obstacles.all[at], &weights[at]);
         let mut classes = obstacle.values().flat_map(|failing| &failing.classes);
         let is_many = weight * FEW_OF >= most && concerned(obstacle) * 2 >= most_concerned;
         let is_first =
@@ -301,9 +306,11 @@ fn of_obstacles(view: &JobView<'_>, full: Option<&FullSlots>) -> (Vec<Cause>, us
         // What concerns more than twice as many slots is the better answer, unless it alone keeps few of these away.
         let is_narrow =
             concerned(obstacle) * 2 < most_concerned && widest.is_some_and(|at| weights[at] * FEW_OF >= *weight);
-        (!is_first, is_narrow, std::cmp::Reverse(*weight))
+        let is_request = requests[at] && weight * FEW_OF >= most_requested;
+        let size = if is_request { (most_requested, concerned(obstacle)) } else { (*weight, 0) };
+        (!is_first, is_narrow, std::cmp::Reverse(size))
     };
-    let ranks: Vec<_> = obstacles.all.iter().zip(&weights).map(rank).collect();
+    let ranks: Vec<_> = (0..weights.len()).map(rank).collect();
     let mut order: Vec<usize> = (0..weights.len()).filter(|at| weights[*at] > 0).collect();
     order.sort_by_key(|at| ranks[*at]);
     // Of conditions that keep as many slots away, what is probably a mistake comes first.
@@ -336,10 +343,15 @@ fn of_obstacles(view: &JobView<'_>, full: Option<&FullSlots>) -> (Vec<Cause>, us
     found.truncate(MAX_CAUSES - usize::from(is_apart));
     let is_named = |set: &Vec<usize>| found.iter().map(|(at, ..)| at).chain(&explained).any(|at| set.contains(at));
     let others = obstacles.sets.iter().filter(|(set, _)| !is_named(set)).map(|(_, slots)| slots).sum();
-    // Slots that are large enough are what the job waits for, unless another condition concerns more than twice as many.
+    // Slots that are large enough are what the job waits for, unless another condition that they satisfy concerns more than twice as
+    // many, and is not the one by which the job selects them.
     let wider = |full: &FullSlots| {
-        let is_wider =
-            |(.., one, _): &&(usize, bool, Failing<'_>, Cause)| view.classes.size(&one.classes) > 2 * full.slots.len();
+        let is_wider = |(at, _, one, _): &&(usize, bool, Failing<'_>, Cause)| {
+            let keeps_away = |slot: &u32| full.slots.binary_search(slot).is_ok();
+            !is_selection[*at]
+                && view.classes.size(&one.classes) > 2 * full.slots.len()
+                && !view.classes.ads_of(&classes_of(&obstacles.all[*at])).iter().any(keeps_away)
+        };
         found.iter().take(MAX_CAUSES - 1).take_while(is_wider).count()
     };
     let place = full.map_or(0, wider);
@@ -347,6 +359,15 @@ fn of_obstacles(view: &JobView<'_>, full: Option<&FullSlots>) -> (Vec<Cause>, us
     causes.splice(place..place, full.map(|full| full.cause(view)));
     causes.truncate(MAX_CAUSES);
     (causes, others)
+}
+
+/// Tests if an obstacle is a request of a resource that slots have less of.
+fn is_request(view: &JobView<'_>, obstacle: &Obstacle<'_>) -> bool {
+    let mut own = obstacle.values().filter(|failing| failing.of_job).filter_map(|failing| failing.condition);
+    own.any(|(conditions, at)| {
+        let key = key(&conditions.all[at], view.job, true);
+        RESOURCES.iter().any(|(name, _)| key == format!("true request{name} <= false {name}"))
+    })
 }
 
 /// Tests if an obstacle is a choice of slots by the text of one attribute, such as `TARGET.GLIDEIN_Site == "x"`, that some slots
@@ -561,7 +582,8 @@ fn of_slots_condition(view: &JobView<'_>, Failing { condition, classes, .. }: &F
     let holders: Vec<String> = places.iter().map(holder).collect();
     let is_same = |other: &String| other.eq_ignore_ascii_case(&holders[0]);
     let holder = holders.first().filter(|_| holders.iter().all(is_same)).map_or("Requirements", String::as_str);
-    let label = format!("slots reject the job: `{holder}` requires `{:#}`", condition.expr);
+    let rejecting = if draining.is_empty() { "slots" } else { "draining slots" };
+    let label = format!("{rejecting} reject the job: `{holder}` requires `{:#}`", condition.expr);
     let text = if deciders.first().is_some_and(|first| is_below(condition, first)) {
         let part = |one: &DecidingCondition| match one.slots.len() {
             some if some < slots => format!("{} (for {some} of them)", phrase(view, one)),

@@ -1,12 +1,12 @@
 //! The conditions that decide one that is not true: the branch of `?:` that was taken, the parts of `||` of which none is
-//! true, and the expression in the opposite ad if a condition only names it.
+//! true, and the expression in the opposite ad if a condition only names it, or in the same one if it only has a default.
 //!
 //! In: a condition with what its parts are for every slot. Out: the innermost conditions, with the slots for which each is
 //! what has to change.
 
 use indexmap::IndexMap;
 
-use crate::explain::clauses::{AdCondition, AdConditions, Leaf, conditions_of, deciding_leaves, others, truth};
+use crate::explain::clauses::{AdCondition, AdConditions, Leaf, conditions_of, deciding_leaves, others, own, truth};
 use crate::explain::job_view::JobView;
 use crate::explain::names::references;
 use classmate::internal::syntax::expr::Node;
@@ -26,7 +26,7 @@ pub(super) struct DecidingCondition {
     pub(super) condition: AdCondition,
     /// It is a condition of the job.
     pub(super) of_job: bool,
-    /// The attributes of the ad opposite that lead to it.
+    /// The attributes that lead to it: of the ad opposite, or of the same one with a default.
     pub(super) through: Vec<Name>,
     /// The conditions of `?:` above it, with the truth that selects it.
     pub(super) since: Vec<(String, bool)>,
@@ -44,6 +44,14 @@ fn named(expr: &Expr, holder: &ClassAd) -> Option<Name> {
         at = tree.bare(left);
     }
     others(tree, at, holder)
+}
+
+/// The attribute of the same ad that a condition is, but for a default: `name ?: true`.
+fn defaulted(expr: &Expr) -> Option<Name> {
+    let tree = expr.tree();
+    let Node::Binary(BinaryOp::Default, left, right) = *tree.node(tree.bare(expr.root())) else { return None };
+    let is_literal = matches!(tree.node(tree.bare(right)), Node::Literal(_));
+    own(tree, tree.bare(left)).filter(|_| is_literal)
 }
 
 /// A condition of an ad, and the classes of slots for which it is not true: of all slots if it is the job's, otherwise of
@@ -102,23 +110,27 @@ pub(super) fn deciding(view: &JobView<'_>, of_job: bool, places: &[PlacedConditi
     deciders
 }
 
-/// A condition, or what decides it in the ad opposite if it only names something there.
+/// A condition, or what decides it in the ad opposite if it only names something there, or in the same one if it has a default.
 fn followed(view: &JobView<'_>, decider: DecidingCondition, depth: usize) -> Vec<DecidingCondition> {
     let slot = |at: u32| &view.pool.slots[at as usize].ad;
     let Some(first) = decider.slots.first() else { return vec![decider] };
     let holder = if decider.of_job { view.job } else { slot(*first) };
-    let Some(name) = named(&decider.condition.expr, holder) else { return vec![decider] };
+    let expr = &decider.condition.expr;
+    let across = named(expr, holder).map(|name| (name, !decider.of_job));
+    let Some((name, of_job)) = across.or_else(|| Some((defaulted(expr)?, decider.of_job))) else {
+        return vec![decider];
+    };
     if depth == MAX_FOLLOWED_DEPTH || decider.slots.len() > MAX_FOLLOWED_SLOTS {
         return vec![decider];
     }
-    let opposite = |at: u32| if decider.of_job { slot(at) } else { view.job };
+    let owner = |at: u32| if of_job { view.job } else { slot(at) };
     let mut found: IndexMap<(String, String), DecidingCondition> = IndexMap::new();
     let mut rest: Vec<u32> = Vec::new();
     // Most slots have the same expression.
     let mut last: Option<(String, AdConditions)> = None;
     for at in &decider.slots {
-        let (my, target) = if decider.of_job { (slot(*at), view.job) } else { (view.job, slot(*at)) };
-        let Some(expr) = opposite(*at).get(name).filter(|expr| expr.as_literal().is_none()) else {
+        let (my, target) = if of_job { (view.job, slot(*at)) } else { (slot(*at), view.job) };
+        let Some(expr) = owner(*at).get(name).filter(|expr| expr.as_literal().is_none()) else {
             rest.push(*at);
             continue;
         };
@@ -127,7 +139,7 @@ fn followed(view: &JobView<'_>, decider: DecidingCondition, depth: usize) -> Vec
         let is_other = |(known, conditions): &(String, AdConditions)| {
             *known != text || conditions.all.iter().any(|condition| !condition.place.via.is_empty())
         };
-        let known = last.take().filter(|known| !decider.of_job || !is_other(known));
+        let known = last.take().filter(|known| of_job || !is_other(known));
         let (_, conditions) = last.insert(known.unwrap_or_else(|| (text, conditions_of(my, name))));
         let scope = Scope::new(my, &view.pool.settings).with_target(target);
         let row: Vec<Truth> = conditions.all.iter().map(|condition| truth(scope, &condition.expr)).collect();
@@ -142,7 +154,7 @@ fn followed(view: &JobView<'_>, decider: DecidingCondition, depth: usize) -> Vec
             let key = (format!("{:#}", condition.expr), format!("{since:?}"));
             let entry = found.entry(key).or_insert_with(|| DecidingCondition {
                 condition: condition.clone(),
-                of_job: !decider.of_job,
+                of_job,
                 through: [decider.through.as_slice(), &[name]].concat(),
                 since: [decider.since.clone(), since].concat(),
                 slots: Vec::new(),

@@ -10,7 +10,7 @@ use crate::explain::cycle::pre_cycle::PARTITION;
 use crate::explain::cycle::trace::CycleTrace;
 use crate::explain::job_view::JobView;
 use crate::explain::names::MissingAttribute;
-use crate::explain::repair::nearest::{NearSlots, nearest};
+use crate::explain::repair::nearest::{NearSlots, gives_up, nearest};
 use crate::explain::repair::suggestion::{Change, Changed, Suggestion};
 use crate::explain::slot_classes::{Policy, SlotClass};
 use crate::explain::tested_setting::TestedSetting;
@@ -82,15 +82,25 @@ impl Explanation {
         /// The factor by which a change has to raise the number of matching slots to help, although none of them is unclaimed.
         const MANY_OF: usize = 2;
         let (first, matching) = (self.causes.first().map(|cause| cause.reason), self.matching);
+        // Dynamic slots in use are gone when they are free.
+        let wins_unclaimed = self.suggestions.iter().any(|one| one.unclaimed > 0);
+        let of_conditions = |reason: &Reason| {
+            matches!(reason, Reason::NeverTrue | Reason::NotTogether | Reason::Unsatisfied | Reason::Refused)
+        };
+        let fails = self.causes.iter().any(|cause| of_conditions(&cause.reason));
         for one in &mut self.suggestions {
+            let is_transient = wins_unclaimed && one.transient == one.won;
             let is_of_slots = one.changes.iter().any(|change| change.of == Changed::Slot);
             one.helps = match first {
                 // A job that matches slots gets one if it matches another that is left, and sooner if it matches many more.
                 Some(Reason::Taken | Reason::PreemptionRequirements | Reason::Rank | Reason::NotLookedAt) => {
-                    one.unclaimed > 0 || !is_of_slots && one.won >= MANY_OF * matching
+                    let is_many = !is_of_slots && one.won >= MANY_OF * matching;
+                    (one.unclaimed > 0 || is_many) && !one.changes.iter().any(gives_up)
                 }
-                Some(Reason::NeverTrue | Reason::NotTogether | Reason::Unsatisfied | Reason::Refused) | None => true,
-                _ => false,
+                // Slots that are left out of the cycle do not keep others from matching.
+                Some(Reason::LeftOut) => matching == 0 && fails && !is_transient,
+                Some(reason) => of_conditions(&reason) && !is_transient,
+                None => !is_transient,
             };
         }
     }

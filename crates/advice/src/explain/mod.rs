@@ -46,6 +46,8 @@ pub struct SlotFacts {
     pub weight: f64,
     /// True if it is partitionable.
     pub partitionable: bool,
+    /// True if it is a part of a partitionable slot.
+    pub dynamic: bool,
     /// True if it counts for the size of the pool.
     pub counts: bool,
     /// The reason the cycle does not consider it; none if it does.
@@ -86,6 +88,7 @@ impl<'p> PoolFacts<'p> {
             claimed: slot.state == State::Claimed,
             weight: slot.weight,
             partitionable: slot.partitionable,
+            dynamic: slot.ad.eval_bool("DynamicSlot") == Some(true),
             counts: rules.pool_size.as_ref().is_none_or(|one| Scope::new(&slot.ad, &settings).holds(one)),
             exclusion: rules.trim.exclusion(slot, &settings),
         };

@@ -192,7 +192,8 @@ impl<'j> BeforeCycle<'j> {
         for suggestion in &mut explanation.suggestions {
             let facts = suggestion.won_slots.iter().map(|at| &pool.of_slots[*at as usize]);
             let is_won = |facts: &&SlotFacts| facts.exclusion.is_none() && record.is_unclaimed(facts);
-            suggestion.unclaimed = facts.filter(is_won).count();
+            suggestion.unclaimed = facts.clone().filter(is_won).count();
+            suggestion.transient = facts.filter(|facts| facts.dynamic && !record.is_unclaimed(facts)).count();
         }
         // Of equal suggestions for the job those that win unclaimed slots come first.
         let is_equal = |a: &Suggestion, b: &Suggestion| {
@@ -204,6 +205,14 @@ impl<'j> BeforeCycle<'j> {
             if equal[0].changes.iter().all(|change| change.of != Changed::Slot) {
                 equal.sort_by_key(|one| std::cmp::Reverse(one.unclaimed));
             }
+        }
+        // So do those of as many changes, but for corrections.
+        let kind = |one: &Suggestion| {
+            let is = |of: Changed| one.changes.iter().any(|change| change.of == of);
+            (one.changes.len(), one.reduction, is(Changed::Slot), is(Changed::Correction))
+        };
+        for equal in explanation.suggestions.chunk_by_mut(|a, b| kind(a) == kind(b)) {
+            equal.sort_by_key(|one| one.unclaimed == 0);
         }
         explanation.judge_suggestions();
         explanation.cycle = Some(story);
@@ -276,8 +285,12 @@ mod tests {
                 preempting += usize::from(!story.preemption.is_empty());
                 // Without the cycle the slots are explained in the same way.
                 let mut alone = explained(false);
-                for one in whole.suggestions.iter_mut().chain(&mut alone.suggestions) {
-                    (one.unclaimed, one.helps) = (0, true);
+                for suggestions in [&mut whole.suggestions, &mut alone.suggestions] {
+                    for one in suggestions.iter_mut() {
+                        (one.unclaimed, one.transient, one.helps) = (0, 0, true);
+                    }
+                    // Those that win unclaimed slots come first in a cycle.
+                    suggestions.sort_by_key(|one| format!("{:?}", one.changes));
                 }
                 assert_eq!(
                     (alone.clauses, alone.policies, alone.suggestions),

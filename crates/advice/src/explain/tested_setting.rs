@@ -3,6 +3,7 @@
 //! In: a snapshot, and a job explained in its cycle. Out: commands, each with the effects of its change. Every change is made in
 //! a copy of the snapshot, in which the cycle is replayed: nothing is concluded from a formula.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -161,10 +162,20 @@ impl SettingTrials<'_> {
     /// values between the last that was too small and the first that is large enough.
     fn smallest(
         &mut self,
-        [mut low, most]: [i64; 2],
+        range: [i64; 2],
         guesses: &[i64],
         change: impl Fn(i64) -> Vec<SettingChange>,
     ) -> Option<TestedSetting> {
+        self.smallest_value(range, guesses, change).map(|(_, tested)| tested)
+    }
+
+    /// As [`SettingTrials::smallest`], with the value.
+    fn smallest_value(
+        &mut self,
+        [mut low, most]: [i64; 2],
+        guesses: &[i64],
+        change: impl Fn(i64) -> Vec<SettingChange>,
+    ) -> Option<(i64, TestedSetting)> {
         let mut found = None;
         for &value in guesses.iter().chain([&most]) {
             if value <= low || value > most {
@@ -188,7 +199,7 @@ impl SettingTrials<'_> {
                 None => low = between,
             }
         }
-        Some(best)
+        Some((high, best))
     }
 
     /// Larger quotas of the group and of those above it, and surplus for it.
@@ -279,7 +290,11 @@ impl SettingTrials<'_> {
                     let text = format!("{}", value as f64 / 1000.0);
                     vec![SettingChange::Line(format!("GROUP_QUOTA_DYNAMIC_{name}"), text)]
                 };
-                self.smallest([value, 1000], &[guess], change)
+                let (found, tested) = self.smallest_value([value, 1000], &[guess], &change)?;
+                // What a person would write, if it does.
+                let rounded = found - found % 10;
+                let better = (rounded > value && rounded < found).then(|| self.tried(&change(rounded))).flatten();
+                Some(better.unwrap_or(tested))
             }
             (fixed, _) => {
                 let value = whole(fixed.as_ref().map_or(0.0, |fixed| fixed.value));
@@ -294,19 +309,15 @@ impl SettingTrials<'_> {
     /// Higher maxima of all limits that the job reaches, with the same number of requests like its own more.
     fn limits(&mut self, story: &CycleTrace) -> Option<TestedSetting> {
         let reached: Vec<&LimitStatus> = story.limits.iter().filter(|limit| limit.is_reached()).collect();
-        // The limits of one kind, whose names have a dot, share a setting.
-        if reached.iter().any(|limit| limit.name.contains('.')) {
-            return None;
-        }
         let change = |requests: i64| {
-            let maximum = |limit: &&LimitStatus| (limit.held() + limit.wanted * requests as f64).ceil();
-            let line = |limit: &&LimitStatus| {
-                SettingChange::Line(
-                    format!("{}_LIMIT", limit.name.to_ascii_uppercase()),
-                    whole(maximum(limit)).to_string(),
-                )
-            };
-            reached.iter().map(line).collect()
+            // The limits of one kind, whose names have a dot, share a setting.
+            let mut maxima: BTreeMap<&str, i64> = BTreeMap::new();
+            for limit in &reached {
+                let maximum = whole((limit.held() + limit.wanted * requests as f64).ceil());
+                maxima.entry(limit.setting.as_str()).and_modify(|most| *most = maximum.max(*most)).or_insert(maximum);
+            }
+            let line = |(setting, maximum): (&str, i64)| SettingChange::Line(setting.to_owned(), maximum.to_string());
+            maxima.into_iter().map(line).collect()
         };
         let waiting = i64::try_from(self.snapshot.jobs.len()).unwrap_or(i64::MAX);
         self.smallest([0, waiting], &[1], change)

@@ -121,7 +121,7 @@ impl Origin {
             b"hasjobdeferral" => Origin::Deferral,
             b"ocu" if is_set("OCUWanted") => Origin::Command("+OCUWanted"),
             b"cudaversion" if has("cudamaxsupportedversion") => Origin::Command("cuda_version"),
-            b"hasjava" if universe(JAVA) => Origin::Command("universe = java"),
+            b"hasjava" if universe(super::requirements::JAVA) => Origin::Command("universe = java"),
             b"hasdocker" if is_set("WantDocker") => Origin::Docker,
             b"dockernetworktype" if is_set("WantDocker") => Origin::Command("docker_network_type"),
             b"hascontainer" | b"hasdockerurl" | b"hassif" | b"hassandboximage" if is_set("WantContainer") => {
@@ -132,8 +132,6 @@ impl Origin {
         })
     }
 }
-
-const JAVA: i64 = 10;
 
 /// Attributes in the condition on the time.
 const DEFERRAL: [&str; 4] = ["scheddinterval", "deferraltime", "deferralpreptime", "deferralwindow"];

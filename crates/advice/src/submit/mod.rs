@@ -7,7 +7,7 @@ pub(crate) mod added;
 mod items;
 pub(crate) mod pending;
 pub(crate) mod queue;
-mod requirements;
+pub(crate) mod requirements;
 pub(crate) mod statements;
 
 use std::borrow::Cow;

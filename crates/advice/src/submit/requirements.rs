@@ -5,13 +5,15 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::added::{FINDS_DISK, TRANSFERS_ON_SUCCESS};
+use super::added::{FINDS_DISK, Origin, TRANSFERS_ON_SUCCESS};
 use super::{CRON, SubmitFile, is_true};
 
 use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::literal::Literal;
+use classmate::internal::syntax::operator::BinaryOp;
+use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::print::Style;
-use classmate::{ClassAd, EvalOptions, Expr, Scope, Value};
+use classmate::{ClassAd, EvalOptions, Expr, ParseOptions, Scope, Value};
 use classmate_config::ConfigError;
 
 /// The default of `SCHEDD_INTERVAL`, in seconds.
@@ -23,6 +25,11 @@ const SCHEDULER: i64 = 7;
 const GRID: i64 = 9;
 const LOCAL: i64 = 12;
 pub(super) const VM: i64 = 13;
+pub(super) const JAVA: i64 = 10;
+
+/// The conditions on the platform of a slot, which is that of the access point.
+const OF_ARCH: &str = "(TARGET.Arch == \"X86_64\")";
+const OF_SYSTEM: &str = "(TARGET.OpSys == \"LINUX\")";
 
 /// The names that the Requirements of a file mention, lower case.
 struct Mentioned(HashSet<Vec<u8>>);
@@ -34,6 +41,58 @@ impl Mentioned {
 
     fn none(&self, name: &str) -> bool {
         !self.any(&[name])
+    }
+}
+
+/// The names of the operating system of a slot.
+const OPERATING_SYSTEM: [&str; 6] =
+    ["OpSys", "OpSysAndVer", "OpSysLongName", "OpSysShortName", "OpSysName", "OpSysLegacy"];
+
+/// The Requirements of a changed job with the conditions that `condor_submit` adds only because these no longer name what they
+/// did before the change; none if it adds none.
+pub(crate) fn completed(before: &ClassAd, after: &ClassAd) -> Option<Expr> {
+    let added = |job: &ClassAd| {
+        let requirements = job.get("Requirements")?;
+        let names = requirements.tree().names(requirements.root()).map(|name| name.folded().to_vec());
+        let mentioned = Mentioned(names.collect());
+        let is_set = |attribute: &str| job.eval_bool(attribute) == Some(true);
+        let (universe, mut all) = (job.eval_int("JobUniverse").unwrap_or(VANILLA), Vec::new());
+        if mentioned.none("Arch") && universe != JAVA {
+            all.push(OF_ARCH.to_owned());
+        }
+        if !mentioned.any(&OPERATING_SYSTEM) && !is_set("WantDocker") && !is_set("WantContainer") {
+            all.push(OF_SYSTEM.to_owned());
+        }
+        // A request that is removed is undefined.
+        let mut requested = job.clone();
+        let is_undefined =
+            |name| job.get(name).is_some_and(|expr| matches!(expr.as_literal(), Some(Literal::Undefined)));
+        requested.retain(|name| !is_undefined(name));
+        resources(&requested, universe, &mentioned, &mut all);
+        Some((requirements, all))
+    };
+    let ((_, known), (requirements, mut all)) = (added(before)?, added(after)?);
+    let is_unknown = |condition: &String| condition.contains("DiskUsage") && !after.contains("DiskUsage");
+    all.retain(|condition| !known.contains(condition) && !is_unknown(condition));
+    let text = std::iter::once(format!("({requirements:#})")).chain(all.iter().cloned()).collect::<Vec<_>>();
+    (!all.is_empty()).then(|| parse_expr(text.join(" && ").as_bytes(), &ParseOptions::default()).ok()).flatten()
+}
+
+/// The line of a submit file by which another condition takes the place of one on the platform that `condor_submit` adds; none if
+/// the condition is another, or may be in the file.
+pub(crate) fn platform_line(job: &ClassAd, condition: &Expr, after: &Expr) -> Option<String> {
+    let requirements = job.get("Requirements")?;
+    let tree = requirements.tree();
+    let parts = tree.flattened(BinaryOp::And, requirements.root()).into_iter();
+    let all: Vec<Expr> = parts.map(|id| requirements.part(tree.bare(id))).collect();
+    let is_of_platform = |one: &Expr| [OF_ARCH, OF_SYSTEM].contains(&format!("({one:#})").as_str());
+    let is_written = |one: &Expr| !is_of_platform(one) && Origin::of(job, one).is_none();
+    let text = condition.to_string();
+    let place = all.iter().position(|one| one.to_string() == text).filter(|_| is_of_platform(condition))?;
+    match all.iter().position(is_written) {
+        None => Some(format!("requirements = {after:#}")),
+        Some(own) if own < place => Some(format!("in requirements, add `{after:#}`")),
+        Some(_) => None,
     }
 }
 
@@ -206,7 +265,7 @@ impl SubmitFile<'_> {
             return Ok(None);
         }
         if mentioned.none("Arch") {
-            all.push("(TARGET.Arch == \"X86_64\")".to_owned());
+            all.push(OF_ARCH.to_owned());
         }
         if universe == VM {
             for (attribute, condition) in [
@@ -242,9 +301,8 @@ impl SubmitFile<'_> {
         let Some(image) =
             image.map(|image| (image, false)).or(docker.map(|image| (image, true))).filter(|_| has_images)
         else {
-            let names = ["OpSys", "OpSysAndVer", "OpSysLongName", "OpSysShortName", "OpSysName", "OpSysLegacy"];
-            if !mentioned.any(&names) {
-                all.push("(TARGET.OpSys == \"LINUX\")".to_owned());
+            if !mentioned.any(&OPERATING_SYSTEM) {
+                all.push(OF_SYSTEM.to_owned());
             }
             return Ok(None);
         };

@@ -257,11 +257,13 @@ fn suggestions<'e>(found: &Explanation, some: impl Iterator<Item = &'e Suggestio
         let adds_little = |known: &&Suggestion| {
             let places = places(one);
             let is_longer = places.len() > known.changes.len();
+            // Dynamic slots in use are gone when they are free.
+            let [slots, known_slots] = [one, *known].map(|some| some.slots - some.transient);
             let is_more = is_longer && self::places(known).iter().all(|place| places.contains(place));
             is_more
-                && one.slots < known.slots + known.slots.div_ceil(4)
+                && slots < known_slots + known_slots.div_ceil(4)
                 && (known.unclaimed > 0 || one.unclaimed == 0 || is_of_slots)
-                || !is_of_slots && is_longer && one.slots <= known.slots && one.unclaimed <= known.unclaimed
+                || !is_of_slots && is_longer && slots <= known_slots && one.unclaimed <= known.unclaimed
         };
         if shown.len() < MAX_SHOWN && !shown.iter().any(adds_little) {
             shown.push(one);

@@ -24,14 +24,14 @@ fn slots_that_are_large_enough_but_in_use_are_the_cause() {
             "2 of 2 slots are large enough for the job, but in use: 0 to 1 of 16 cores and 2000 to 64000 of 64000 MB of memory are free"
         ]
     );
-    // What concerns more than twice as many slots comes first.
+    // What concerns them comes after them, of however many slots.
     let small = "[Name = \"n\"; MyType = \"Machine\"; Cpus = 16; Memory = 8000; Requirements = true]";
     let found = causes(LARGE, &[slots[0], small, small, small]);
-    assert!(found[0].starts_with("no slot satisfies `TARGET.Memory >="), "{found:?}");
-    assert!(found[1].starts_with("1 of 4 slots is large enough for the job, but in use: 1 of 16 cores"), "{found:?}");
+    assert!(found[0].starts_with("1 of 4 slots is large enough for the job, but in use: 1 of 16 cores"), "{found:?}");
+    assert!(found[1].starts_with("no slot satisfies `TARGET.Memory >="), "{found:?}");
     let small = small.replace("Cpus = 16", "Cpus = 1");
     let found = causes(LARGE, &[slots[0], &small, &small, &small]);
-    assert!(found[2].starts_with("1 of 4 slots is large enough for the job, but in use"), "{found:?}");
+    assert!(found[0].starts_with("1 of 4 slots is large enough for the job, but in use"), "{found:?}");
     // 20 cores are more than the slots have in all.
     let found = causes(&LARGE.replace("RequestCpus = 8", "RequestCpus = 20"), &slots);
     assert!(found.iter().all(|cause| !cause.contains("large enough")), "{found:?}");
@@ -369,7 +369,7 @@ fn the_setting_that_makes_the_pool_small_is_named_and_removed() {
     let found = explained_in_cycle(&snapshot, "1.0");
     assert!(
         found.causes[0].text.ends_with(
-            "; NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT (`Memory > 9000`) leaves 2 of 2 slots out of the pool size"
+            ": NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT (`Memory > 9000`) leaves 2 of 2 slots out of the pool size"
         ),
         "{:?}",
         found.causes

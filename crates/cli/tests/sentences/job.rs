@@ -184,6 +184,22 @@ impl JobCase<'_> {
         all.into_iter().find(|one| one.submitter == self.submitter && cluster(one.job) == Some(own))
     }
 
+    /// Tests if another job took a slot from its user only after the last rejection of the job.
+    fn is_taken_later(&self, slot: &Slot) -> bool {
+        let outcome = self.played.outcome;
+        let turn = |submitter: &str, spin: (u32, u32)| {
+            outcome
+                .negotiations
+                .iter()
+                .position(|visit| visit.submitter == submitter && (visit.pie, visit.spin) == spin)
+        };
+        let made = outcome.matches.iter().rev().find(|made| made.slot == slot.name.to_string());
+        let (Some(made), Some(refused)) = (made.filter(|_| slot.user.is_some()), self.rejection()) else {
+            return false;
+        };
+        turn(&made.submitter, (made.pie, made.spin)) > turn(&refused.submitter, (refused.pie, refused.spin))
+    }
+
     /// The conditions by which a slot and the job reject each other.
     fn failing(&self, slot: &Slot) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
@@ -534,9 +550,12 @@ impl JobCase<'_> {
             let is_of = own.starts_with(&format!("{group}.")) || group == "<none>";
             return check(is_of && names.contains(&near.trim_end_matches("`?")), "another group");
         }
-        if let Some(parts) = fit("NEGOTIATOR_JOB_CONSTRAINT excludes the job: `{}` is not true", text) {
-            let expr = parsed(parts[0])?;
-            return check(!Scope::new(&self.job.ad, &self.played.settings).holds(&expr), "it is");
+        if let Some(parts) = fit("NEGOTIATOR_JOB_CONSTRAINT excludes the job: `{}` is not true{}", text) {
+            let (expr, scope) = (parsed(parts[0])?, Scope::new(&self.job.ad, &self.played.settings));
+            check(!scope.holds(&expr), "it is")?;
+            return beside(parts[1], &[(" is ", true)], |name, _| {
+                vec![scope.eval_attr(Name::new(name)).unwrap_or(Value::Error)]
+            });
         }
         if fit("submitter {} is not in the cycle: it is not advertised, or its ad does not request any slot", text)
             .is_some()
@@ -593,7 +612,7 @@ impl JobCase<'_> {
         {
             same("matching slots", parts[1], usable.len() as f64)?;
             let mut of: BTreeMap<String, usize> = BTreeMap::new();
-            for slot in usable {
+            for slot in usable.iter().filter(|slot| !self.is_taken_later(slot)) {
                 let taker = self.played.taker(&slot.name.to_string()).filter(|(job, _)| *job != self.id);
                 *of.entry(taker.map(|(_, submitter)| submitter.to_owned()).unwrap_or_default()).or_default() += 1;
             }
@@ -606,7 +625,7 @@ impl JobCase<'_> {
         if let Some(parts) = fit("{} got {} of the {} matching slot: {}", text) {
             same("matching slots", parts[2], usable.len() as f64)?;
             let of = |slot: &&&Slot| {
-                let taker = self.played.taker(&slot.name.to_string());
+                let taker = self.played.taker(&slot.name.to_string()).filter(|_| !self.is_taken_later(slot));
                 taker.is_some_and(|(job, submitter)| job != self.id && submitter == parts[0])
             };
             same("slots", parts[1], usable.iter().filter(of).count() as f64)?;
@@ -616,7 +635,8 @@ impl JobCase<'_> {
             same("matching slots", parts[2], usable.len() as f64)?;
             let of = |slot: &&&Slot| {
                 let user = slot.user.as_ref().map(ToString::to_string);
-                user.as_deref() == Some(parts[0]) && self.played.taker(&slot.name.to_string()).is_none()
+                let is_kept = self.played.taker(&slot.name.to_string()).is_none() || self.is_taken_later(slot);
+                user.as_deref() == Some(parts[0]) && is_kept
             };
             return same("slots", parts[1], usable.iter().filter(of).count() as f64);
         }
@@ -643,7 +663,8 @@ impl JobCase<'_> {
         }
         let parts = fit("in turn {}; {} had {}", text).ok_or("another form")?;
         check(parts[1] == self.submitter, "another submitter")?;
-        let names: BTreeSet<String> = usable.iter().map(|slot| slot.name.to_string()).collect();
+        let before = usable.iter().filter(|slot| !self.is_taken_later(slot));
+        let names: BTreeSet<String> = before.map(|slot| slot.name.to_string()).collect();
         let spins: BTreeSet<(u32, u32)> = self
             .played
             .outcome
@@ -681,7 +702,15 @@ impl JobCase<'_> {
             (_, true) => ", as submitter below their floor came first",
             _ => "",
         };
-        let later = parts[2].strip_suffix(why).ok_or("another order")?;
+        let (later, limit) =
+            parts[2].split_once("; its limit in turn ").map_or((parts[2], None), |(a, b)| (a, Some(b)));
+        if let Some(limit) = limit {
+            let parts = fit("{} was {}", limit).ok_or("another form")?;
+            let turn = number(parts[0]) as usize;
+            check(lost.contains(&turn) && Some(&turn) < won.iter().max(), "another turn")?;
+            same("limit", parts[1], visit(&turn).limit)?;
+        }
+        let later = later.strip_suffix(why).ok_or("another order")?;
         check(!later.contains(", as "), "the order of groups")?;
         self.turn_list(winner, &format!("turn {}", parts[0]), (&won, !why.is_empty()))?;
         self.turn_list(&self.submitter, later, (&lost, !why.is_empty()))
@@ -720,18 +749,20 @@ impl JobCase<'_> {
         if let Some(parts) =
             fit("{} matching slot is busy, and PREEMPTION_REQUIREMENTS (`false`) never allows preemption", text)
         {
-            // Those that jobs got by the rank of the slot are reported for their submitters.
+            // Those that jobs got before by the rank of the slot are reported for their submitters.
             let is_taken =
                 |slot: &&Slot| self.played.outcome.matches.iter().any(|made| made.slot == slot.name.to_string());
-            let left = busy().filter(protected).filter(|slot| !is_taken(slot));
+            let left = busy().filter(protected).filter(|slot| !is_taken(slot) || self.is_taken_later(slot));
             return same("slots", parts[0], left.count() as f64);
         }
         if let Some(parts) =
-            fit("PREEMPTION_REQUIREMENTS protects {} of {} matching slot in use: `{}` is not true", text)
+            fit("PREEMPTION_REQUIREMENTS protects {} of {} matching slot in use: `{}` is not true{}", text)
         {
             same("slots", parts[1], busy().filter(protected).count() as f64)?;
             let failing = busy().filter(protected).filter(|slot| !self.is_true(parts[2], false, slot));
-            return same("slots", parts[0], failing.count() as f64);
+            let failing: Vec<&Slot> = failing.copied().collect();
+            same("slots", parts[0], failing.len() as f64)?;
+            return self.values(parts[3], &failing);
         }
         if let Some(parts) = fit("PREEMPTION_REQUIREMENTS protects {} matching slot in use: {}", text) {
             same("slots", parts[0], busy().filter(protected).count() as f64)?;
@@ -855,6 +886,14 @@ impl JobCase<'_> {
             }
             job.insert_expr(attribute.as_str(), &parsed(&text)?);
         }
+        // `condor_submit` adds these conditions to Requirements that do not name the attribute.
+        let requirements = |ad: &ClassAd| format!("{:#}", ad.get("Requirements").unwrap());
+        let (before, text) = (requirements(&self.job.ad), requirements(&job));
+        let is_gone = |name: &str| before.contains(name) && !text.contains(name);
+        let arch = is_gone("Arch").then_some(" && TARGET.Arch == \"X86_64\"").unwrap_or_default();
+        let asks = is_gone("Cpus") && job.eval_int("RequestCpus").is_some_and(|cores| cores > 1);
+        let cores = asks.then_some(" && TARGET.Cpus >= RequestCpus").unwrap_or_default();
+        job.insert_expr("Requirements", &parsed(&format!("({text}){arch}{cores}"))?);
         let matches = |slot: &&Slot| symmetric(&job, &slot.ad, &self.played.settings);
         let after: Vec<&Slot> = self.slots().iter().filter(matches).collect();
         same("slots", parts[0], after.len() as f64)?;

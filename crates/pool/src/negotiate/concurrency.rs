@@ -136,6 +136,15 @@ impl ConcurrencyLimits {
         own.or_else(class).copied().unwrap_or(self.default)
     }
 
+    /// The configuration variable that sets the maximum of a resource, or could. The name is in lower case.
+    pub fn setting(&self, name: &[u8]) -> String {
+        let class = memchr::memrchr(b'.', name).filter(|_| !self.maxima.contains_key(name)).map(|dot| &name[..dot]);
+        match class {
+            Some(class) => format!("{DEFAULT}_{}", String::from_utf8_lossy(class).to_uppercase()),
+            None => format!("{}{SUFFIX}", String::from_utf8_lossy(name).to_uppercase()),
+        }
+    }
+
     /// The number of units of a resource that are held. The name is in lower case.
     pub fn held(&self, name: &[u8]) -> f64 {
         self.held.get(name).copied().unwrap_or(0.0)

@@ -29,7 +29,7 @@ impl Trim {
     pub fn exclusion(&self, slot: &Slot, settings: &EvalOptions) -> Option<&'static str> {
         if !self.keeps_use(slot, settings) {
             let in_use = "in use, and NEGOTIATOR_CONSIDER_PREEMPTION is false";
-            let protected = "within retirement time (RetirementTimeRemaining is above 0), and \
+            let protected = "in use within retirement time (RetirementTimeRemaining is above 0), and \
                              NEGOTIATOR_CONSIDER_EARLY_PREEMPTION is false";
             return Some(if self.preemption { protected } else { in_use });
         }

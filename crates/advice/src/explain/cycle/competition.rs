@@ -11,6 +11,7 @@ use crate::explain::cycle::record::OutcomeRecord;
 use crate::explain::cycle::trace::{JobInCycle, floor};
 use crate::explain::values::tally;
 use classmate::internal::plural::counted;
+use classmate_pool::internal::quota::derivation::slots;
 use classmate_pool::{Match, Snapshot};
 
 /// Slots that a submitter got.
@@ -105,7 +106,13 @@ fn why(
             return told("submitters below their floor came first");
         }
     }
-    format!("in {}{}; {own} had {}{}", listed(turns), standing(winner), listed(&of_own), standing(own))
+    // A turn before those of the other is none if its limit is too small.
+    let last = turns.last().copied().unwrap_or(0);
+    let least = matches.iter().map(|made| made.weight).fold(f64::INFINITY, f64::min);
+    let limited = of_own.iter().take_while(|turn| **turn < last).find(|turn| visit(turn).limit < least);
+    let limited =
+        limited.map(|turn| format!("; its limit in turn {turn} was {}", slots(visit(turn).limit))).unwrap_or_default();
+    format!("in {}{}; {own} had {}{}{limited}", listed(turns), standing(winner), listed(&of_own), standing(own))
 }
 
 /// The users of some slots of the pool, apart from the job itself. `unsent` are those that do not match its requests.
@@ -119,10 +126,18 @@ pub(crate) fn competition(
     let (mut in_use, mut left, mut excluded, mut preempted) = (Vec::new(), 0, Vec::new(), 0);
     let unsent: HashSet<&usize> = unsent.iter().collect();
     let (mut weight, mut unclaimed_weight) = (f64::INFINITY, None);
+    // What others took from its user only after the last rejection was in use when the job was considered.
+    let refused = record.rejection(loser.submitter, (loser.schedd, loser.id));
+    let refused = refused.and_then(|refused| record.turn_of(&refused.submitter, (refused.pie, refused.spin)));
+    let is_later = |made: &Match| {
+        let turn = record.turn_of(&made.submitter, (made.pie, made.spin));
+        refused.is_some_and(|refused| turn.is_some_and(|turn| turn > refused))
+    };
     for (at, slot) in usable.iter().map(|at| (at, &pool.of_slots[*at])) {
         excluded.extend(slot.exclusion.map(|why| (why.to_owned(), 1)));
         let is_own = |made: &Match| (made.job, made.schedd.as_deref()) == (loser.id, loser.schedd);
         match (record.taker(&slot.name), &slot.user) {
+            (Some(made), Some(user)) if !is_own(made) && is_later(made) => in_use.push((user.clone(), 1)),
             (Some(made), user) if !is_own(made) => {
                 let is_preempted =
                     slot.exclusion.is_none() && user.as_deref().is_some_and(|user| user != loser.submitter);

@@ -21,6 +21,9 @@ pub struct LimitStatus {
     pub wanted: f64,
     /// The maximum.
     pub maximum: f64,
+    /// The configuration variable that sets it, or could.
+    #[serde(skip)]
+    pub(crate) setting: String,
     /// The holders at the end, with their amounts.
     pub holders: Vec<(String, f64)>,
 }
@@ -62,6 +65,7 @@ pub(crate) fn limits(pool: &PoolFacts, job: &ClassAd) -> Vec<LimitStatus> {
             name: String::from_utf8_lossy(wanted.name).into_owned(),
             wanted: wanted.amount,
             maximum: pool.rules.concurrency.maximum(wanted.name),
+            setting: pool.rules.concurrency.setting(wanted.name),
             holders: holders.into_iter().collect(),
         });
     }

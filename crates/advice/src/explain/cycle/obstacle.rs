@@ -9,7 +9,7 @@ use crate::explain::cycle::limit_status::reached;
 use crate::explain::cycle::pre_cycle::PreCycleFacts;
 use crate::explain::cycle::trace::{CycleTrace, JobInCycle};
 use crate::explain::cycle::unknown_group::UnknownGroup;
-use crate::explain::values::verb;
+use crate::explain::values::{of_ad, verb};
 use classmate::Scope;
 use classmate::internal::eval::conditions::Connective;
 use classmate::internal::plural::counted;
@@ -116,17 +116,23 @@ pub(crate) fn of_cycle(
     // is not news.
     let is_about_use = matches!(obstacle, CycleObstacle::PreemptionRequirements | CycleObstacle::Rank);
     let is_never = story.preemption.iter().any(is_false);
-    if is_about_use && (is_never || taken.matched_slots() * 2 > taken.usable) {
+    let is_mostly_won = is_never || taken.matched_slots() * 2 > taken.usable;
+    if is_about_use && is_mostly_won {
         found.extend(taken.won_causes(2));
     }
     match obstacle {
         CycleObstacle::Limit(_) => {}
         CycleObstacle::ConcurrencyLimit => found.extend(story.limits.iter().filter_map(reached)),
-        CycleObstacle::PreemptionRequirements => found.extend(protected(&story.preemption, taken.preempted)),
+        CycleObstacle::PreemptionRequirements => {
+            found.extend(protected((&story.preemption, &pre_cycle.unmet), taken.preempted));
+        }
         CycleObstacle::Rank => found.extend(pre_cycle.keeping.iter().cloned()),
         // A limit that was reached before the first request was rejected.
         CycleObstacle::Taken if story.refused.is_none() => found.extend(story.limits.iter().filter_map(reached)),
         CycleObstacle::Taken => {}
+    }
+    if is_about_use && !is_mostly_won {
+        found.extend(taken.won_causes(2));
     }
     let bounded = found.iter().any(is_limit);
     if found.iter().all(|cause| cause.reason == Reason::HeldBack) {
@@ -308,10 +314,12 @@ fn is_false(clause: &Clause) -> bool {
 }
 
 /// The conditions of `PREEMPTION_REQUIREMENTS` that protect slots in use, in one sentence.
-pub(crate) fn protected(preemption: &[Clause], preempted: usize) -> Option<Cause> {
-    let failing = preemption.iter().filter(|clause| clause.joint != Connective::All && clause.together.is_some());
-    let failing = failing.filter(|clause| clause.alone.yes < clause.alone.total());
-    let failing: Vec<&Clause> = failing.collect();
+pub(crate) fn protected((preemption, unmet): (&[Clause], &[String]), preempted: usize) -> Option<Cause> {
+    let is_failing = |clause: &Clause| {
+        clause.joint != Connective::All && clause.together.is_some() && clause.alone.yes < clause.alone.total()
+    };
+    let failing: Vec<&Clause> = preemption.iter().filter(|clause| is_failing(clause)).collect();
+    let values = preemption.iter().position(is_failing).and_then(|at| unmet.get(at)).map_or("", String::as_str);
     let kept = |clause: &Clause| clause.alone.total() - clause.alone.yes;
     let total = failing.first()?.alone.total();
     let text = match failing.as_slice() {
@@ -325,7 +333,7 @@ pub(crate) fn protected(preemption: &[Clause], preempted: usize) -> Option<Cause
             format!("{total} matching {busy} busy, and PREEMPTION_REQUIREMENTS (`false`) never allows preemption")
         }
         [one] => format!(
-            "PREEMPTION_REQUIREMENTS protects {} of {} in use: `{}` is not true",
+            "PREEMPTION_REQUIREMENTS protects {} of {} in use: `{}` is not true{values}",
             kept(one),
             counted(total, "matching slot"),
             one.text
@@ -448,7 +456,8 @@ fn not_waiting(story: &CycleTrace, pool: &PoolFacts, asked: &JobInCycle<'_>) -> 
         let holds = truth(Scope::new(&asked.asker.ad, &pool.settings), constraint);
         if holds != Truth::True {
             let label = "NEGOTIATOR_JOB_CONSTRAINT excludes the job";
-            return Some(Cause::new(Reason::LeftOut, label, format!("{label}: `{constraint:#}` is not true")));
+            let values = of_ad(constraint, &asked.asker.ad, &pool.settings);
+            return Some(Cause::new(Reason::LeftOut, label, format!("{label}: `{constraint:#}` is not true{values}")));
         }
     }
     if story.stopped.is_none() {
@@ -459,6 +468,9 @@ fn not_waiting(story: &CycleTrace, pool: &PoolFacts, asked: &JobInCycle<'_>) -> 
             )
         };
         return Some(Cause::plain(Reason::LeftOut, story.left_out.clone().unwrap_or_else(unknown)));
+    }
+    if let Some(uncounted) = uncounted(pool).filter(|_| pool.of_slots.iter().all(|slot| !slot.counts)) {
+        return Some(Cause::new(Reason::Share, "the pool size is 0", format!("the pool size is 0: {uncounted}")));
     }
     None
 }

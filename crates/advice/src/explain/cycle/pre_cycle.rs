@@ -14,7 +14,7 @@ use crate::explain::names::references;
 use crate::explain::repair::edit::comparison;
 use crate::explain::repair::plan::reads_clock;
 use crate::explain::slot_classes::SlotClass;
-use crate::explain::values::{tally, verb};
+use crate::explain::values::{Opposites, tally, verb};
 use crate::submit::CRON;
 use crate::submit::added::Origin;
 use classmate::internal::eval::matching::symmetric;
@@ -37,6 +37,8 @@ pub struct PreCycleFacts {
     pub(crate) elsewhere: usize,
     /// The conditions of `PREEMPTION_REQUIREMENTS`, for the matching slots in use that it protects.
     pub(crate) preemption: Vec<Clause>,
+    /// For each of these the values of its attributes for the slots for which it is not true.
+    pub(crate) unmet: Vec<String>,
     /// The causes for which matching slots in use keep their jobs because of `Rank`.
     pub(crate) keeping: Vec<Cause>,
     /// The concurrency limits that the job requests, as they are held.
@@ -56,8 +58,10 @@ impl PreCycleFacts {
     pub fn of(view: &JobView<'_>, submitter: &str, unsent: &[Name]) -> Self {
         let mut usable = view.classes.ads(SlotClass::matches).into_iter().map(|at| at as usize).collect::<Vec<_>>();
         let withheld = withheld(view, &mut usable);
+        let (preemption, unmet) = preemption(view, submitter, &usable);
         PreCycleFacts {
-            preemption: preemption(view, submitter, &usable),
+            preemption,
+            unmet,
             keeping: keeping(view.pool, view.job, submitter, &usable),
             limits: limits(view.pool, view.job),
             unsent: UnsentAttributes::of(view, &usable, unsent),
@@ -208,16 +212,17 @@ fn is_elsewhere(view: &JobView<'_>, class: &SlotClass) -> bool {
 /// The attribute with the partitions of a slot.
 pub(crate) const PARTITION: &str = "PartitionName";
 
-/// The conditions of `PREEMPTION_REQUIREMENTS` for the slots of others that it keeps from the job.
-fn preemption(view: &JobView<'_>, submitter: &str, usable: &[usize]) -> Vec<Clause> {
+/// The conditions of `PREEMPTION_REQUIREMENTS` for the slots of others that it keeps from the job, and the values beside each for
+/// those for which it is not true.
+fn preemption(view: &JobView<'_>, submitter: &str, usable: &[usize]) -> (Vec<Clause>, Vec<String>) {
     let pool = view.pool;
-    let Some(expr) = &pool.rules.preemption.requirements else { return Vec::new() };
+    let Some(expr) = &pool.rules.preemption.requirements else { return Default::default() };
     let others = |at: &&usize| {
         pool.of_slots[**at].exclusion.is_none()
             && pool.of_slots[**at].user.as_deref().is_some_and(|user| user != submitter)
     };
     let slots: Vec<&ClassAd> = usable.iter().filter(others).map(|at| &pool.slots[*at].ad).collect();
-    let Some(first) = slots.first() else { return Vec::new() };
+    let Some(first) = slots.first() else { return Default::default() };
     let name = Name::new("PREEMPTION_REQUIREMENTS");
     let mut with = (*first).clone();
     with.insert_expr(name, expr);
@@ -229,10 +234,17 @@ fn preemption(view: &JobView<'_>, submitter: &str, usable: &[usize]) -> Vec<Clau
         found.of.iter().map(|value| truth_of(&found.values[*value as usize])).collect::<Vec<_>>()
     };
     let columns: Vec<Vec<Truth>> = conditions.all.iter().map(column).collect();
-    let rows = (0..all.len()).map(|at| columns.iter().map(|column| column[at]).collect::<Vec<_>>());
-    let refused: Vec<Vec<Truth>> = rows.filter(|row| row.first() != Some(&Truth::True)).collect();
+    let row = |at: u32| columns.iter().map(|column| column[at as usize]).collect::<Vec<_>>();
+    let rows = all.iter().map(|at| (*at, row(*at)));
+    let refused: Vec<(u32, Vec<Truth>)> = rows.filter(|(_, row)| row.first() != Some(&Truth::True)).collect();
     if refused.is_empty() {
-        return Vec::new();
+        return Default::default();
     }
-    counted(&conditions, refused.iter().map(|row| (row.as_slice(), 1)))
+    let opposites = Opposites { one: view.job, many: &table, is_job: true };
+    let values = |(at, condition): (usize, &AdCondition)| {
+        let unmet = refused.iter().filter(|(_, row)| row[at] != Truth::True).map(|(slot, _)| *slot);
+        opposites.beside(&condition.expr, false, &unmet.collect::<Vec<_>>())
+    };
+    let values = conditions.all.iter().enumerate().map(values).collect();
+    (counted(&conditions, refused.iter().map(|(_, row)| (row.as_slice(), 1))), values)
 }

@@ -191,6 +191,12 @@ impl<'o> OutcomeRecord<'o> {
         Some((at, &self.outcome.submitters[at]))
     }
 
+    /// The turn of a submitter in a pie spin, given by the numbers of the pie and the spin: its place among all turns of the cycle.
+    pub(crate) fn turn_of(&self, submitter: &str, spin: (u32, u32)) -> Option<usize> {
+        let is_it = |at: &usize| (self.outcome.negotiations[*at].pie, self.outcome.negotiations[*at].spin) == spin;
+        self.visits.get(submitter)?.iter().copied().find(is_it)
+    }
+
     /// The turns of a submitter, in order.
     pub fn turns(&self, submitter: &str) -> Vec<Turn> {
         let turn = |at: &usize| {

@@ -63,6 +63,9 @@ impl UnsentAttributes {
         if !slots.iter().all(|slot| matches(&without(&left_out), *slot)) {
             (needed, left_out) = (unsent.to_vec(), Vec::new());
         }
+        // An access point may add what is in the list.
+        needed.sort_by_key(|name| name.folded());
+        needed.dedup();
         // Those that no slot requires are left out, one after the other.
         let mut at = 0;
         while let Some(name) = needed.get(at) {
@@ -75,7 +78,6 @@ impl UnsentAttributes {
                 at += 1;
             }
         }
-        needed.sort_by_key(|name| name.folded());
         let is_required_by_all = |name: &Name| {
             let request = without(&[left_out.as_slice(), &[*name]].concat());
             !slots.iter().any(|slot| matches(&request, *slot))

@@ -1,10 +1,12 @@
 //! Limits inside of a condition that counts ads of a list, such as `countMatches(RequireGPUs,TARGET.AvailableGPUs) >= RequestGPUs`.
 //!
-//! In: the count of a condition of the job. Out: another number in a limit of what is counted, for each slot that lacks ads.
+//! In: the count of a condition of the job. Out: another number in a limit of what is counted, or another string that is compared, for
+//! each slot that lacks ads.
 
 use crate::explain::clauses::own;
 use crate::explain::repair::edit::{Bound, Edit, comparison, number};
 use crate::explain::repair::inversion::{Constraint, Inversion};
+use crate::explain::repair::nearest::misspelled;
 use classmate::internal::syntax::expr::{Node, NodeId};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
@@ -63,14 +65,14 @@ impl CountedAds {
     }
 }
 
-/// A limit in what is counted: a comparison with a number.
+/// A limit in what is counted: a comparison with a number, or with a string that has to be equal.
 pub(crate) struct CountedLimit {
     op: BinaryOp,
     /// The number is on the left side.
     is_left: bool,
     number: Literal,
     place: NumberPlace,
-    /// Lists the values that the number is compared with in the ads of the list.
+    /// Lists the values that the number or string is compared with in the ads of the list.
     pub(crate) values: Expr,
     /// The number of ads for which the limit has to hold.
     wanted: usize,
@@ -97,7 +99,7 @@ impl CountedLimit {
                 (_, Some(name)) => (job.get(name)?.as_literal()?.clone(), NumberPlace::Attribute(name)),
                 _ => return None,
             };
-            Some(found).filter(|(literal, _)| number(literal).is_some())
+            Some(found).filter(|(literal, _)| number(literal).is_some() || matches!(literal, Literal::Str(_)))
         };
         let limit = |id: NodeId| {
             let (op, left, right) = comparison(tree, id)?;
@@ -106,7 +108,8 @@ impl CountedLimit {
                 (None, Some((number, place))) => (number, place, left, false),
                 _ => return None,
             };
-            let values = ads.in_each(&counted.part(other))?;
+            let is_equal = matches!(op, BinaryOp::Equal | BinaryOp::Is);
+            let values = ads.in_each(&counted.part(other)).filter(|_| is_equal || self::number(&number).is_some())?;
             Some(CountedLimit { op, is_left, number, place, values, wanted })
         };
         let parts = tree.flattened(BinaryOp::And, counted.root()).into_iter();
@@ -117,6 +120,9 @@ impl CountedLimit {
     /// now, or cannot.
     pub(crate) fn edit(&self, list: &Value) -> Option<Edit> {
         let Value::List(list) = list else { return None };
+        if let Literal::Str(present) = &self.number {
+            return self.of_string(present, list.values()?);
+        }
         let (present, now) = (&self.number, number(&self.number)?);
         let found = |value: &Value| {
             let constraint = Constraint { op: self.op, is_left: self.is_left, other: value, beside: &[] };
@@ -129,9 +135,31 @@ impl CountedLimit {
         let mut all: Vec<(f64, Bound, Literal)> = list.values()?.iter().filter_map(found).collect();
         all.sort_by(|one, other| one.0.total_cmp(&other.0));
         let (distance, bound, literal) = all.into_iter().nth(self.wanted - 1)?;
-        (distance > 0.0).then(|| match &self.place {
+        (distance > 0.0).then(|| self.written(bound, literal))
+    }
+
+    /// The string of enough of some values that is most like the present one; none if that is one of enough.
+    fn of_string(&self, present: &[u8], values: &[Value]) -> Option<Edit> {
+        let texts: Vec<&[u8]> = values.iter().filter_map(Value::as_bytes).collect();
+        let is_enough = |text: &&[u8]| {
+            let is_same =
+                |other: &&&[u8]| self.op == BinaryOp::Equal && other.eq_ignore_ascii_case(text) || *other == text;
+            texts.iter().filter(is_same).count() >= self.wanted
+        };
+        let enough: Vec<&[u8]> = texts.iter().copied().filter(is_enough).collect();
+        if enough.iter().any(|text| text.eq_ignore_ascii_case(present)) {
+            return None;
+        }
+        let likeness = |text: &&&[u8]| misspelled((present.to_vec(), **text)).unwrap_or(usize::MAX);
+        let nearest = enough.iter().min_by_key(likeness)?;
+        Some(self.written(Bound::Exactly, Literal::Str(nearest.to_vec().into())))
+    }
+
+    /// Another number or string in its place.
+    fn written(&self, bound: Bound, literal: Literal) -> Edit {
+        match &self.place {
             NumberPlace::Attribute(name) => Edit::value_of(*name, bound, literal),
             NumberPlace::Constant(holder, part, id) => Edit::constant(*holder, part.clone(), *id, (bound, literal)),
-        })
+        }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::explain::repair::suggestion::{Change, Changed};
 use crate::submit::added::OtherCommand;
 use crate::submit::bytes_of_unit;
+use crate::submit::requirements::platform_line;
 use classmate::internal::eval::conditions::leaf_count;
 use classmate::internal::syntax::expr::{Node, NodeId, Tree};
 use classmate::internal::syntax::literal::Literal;
@@ -164,14 +165,20 @@ impl Edit {
     }
 
     fn change(&self, job: &ClassAd) -> Change {
+        let mut command = self.command.as_deref().map(str::to_owned);
         let (before, after) = match &self.part {
             None => {
                 let before = job.get(self.name).map_or_else(|| "undefined".to_owned(), |expr| format!("{expr:#}"));
                 (before, format!("{:#}", self.after))
             }
-            Some((part, id)) => (format!("{part:#}"), format!("{:#}", part.with_part(*id, &self.after))),
+            Some((part, id)) => {
+                let after = part.with_part(*id, &self.after);
+                if self.of == Changed::Constant {
+                    command = platform_line(job, part, &after);
+                }
+                (format!("{part:#}"), format!("{after:#}"))
+            }
         };
-        let command = self.command.as_deref().map(str::to_owned);
         Change { of: self.of, attribute: self.name.to_string(), before, after, command }
     }
 }

@@ -17,6 +17,7 @@ use crate::explain::repair::policy_edit::{RejectingSlots, replaced};
 use crate::explain::repair::suggestion::{Change, Changed, Suggestion, TestedChange};
 use crate::explain::trial::{Effect, Trials};
 use crate::submit::added::Origin;
+use crate::submit::requirements::completed;
 use classmate::internal::builtin::near;
 use classmate::internal::program::view::TableView;
 use classmate::internal::syntax::literal::Literal;
@@ -154,16 +155,22 @@ fn places(one: &TestedChange) -> Vec<(Changed, String)> {
     let place = |change: &Change| match change.of {
         // To remove an attribute is another thing than to give it another value.
         Changed::Job if change.after == "undefined" => (change.of, format!("{} removed", change.attribute)),
-        Changed::Job => (change.of, change.attribute.clone()),
+        // So is less or more of it.
+        Changed::Job => match [&change.before, &change.after].map(|text| text.parse::<f64>()) {
+            [Ok(before), Ok(after)] if after > before => (change.of, format!("{} raised", change.attribute)),
+            _ => (change.of, change.attribute.clone()),
+        },
         _ => (change.of, change.before.clone()),
     };
     one.suggestion.changes.iter().map(place).collect()
 }
 
 /// Tests if a change asks for none of something that the job requests.
-fn gives_up(change: &Change) -> bool {
+pub(crate) fn gives_up(change: &Change) -> bool {
     let is_nothing = matches!(change.after.as_str(), "0" | "undefined");
-    change.of == Changed::Job && is_nothing && Name::new(&change.attribute).folded().starts_with(b"request")
+    let is_removed = change.command.as_ref().is_some_and(|command| command.starts_with("remove request_"));
+    is_removed
+        || change.of == Changed::Job && is_nothing && Name::new(&change.attribute).folded().starts_with(b"request")
 }
 
 /// Tests if a change writes another value, of several that would do, in place of a constant that is not misspelled.
@@ -186,25 +193,29 @@ fn removes_the_same(one: &TestedChange, other: &TestedChange) -> bool {
             .all(|constant| removed.iter().any(|condition| condition.contains(constant)))
 }
 
-/// Tests if a change requests a small part of what is requested now.
-fn is_drastic(one: &TestedChange) -> bool {
-    const PART: f64 = 20.0;
-    let is_it = |change: &Change| match (change.before.parse::<f64>(), change.after.parse::<f64>()) {
-        (Ok(before), Ok(after)) => change.of == Changed::Job && after * PART < before,
-        _ => false,
+/// The number of times that a request of the job is divided by four, at least, if another ad takes the place of the job.
+fn reduction(view: &JobView<'_>, after: &ClassAd, edits: &[Edit]) -> u32 {
+    const PART: f64 = 4.0;
+    /// Of numbers that are not finite.
+    const MOST: usize = 32;
+    let of_edit = |edit: &Edit| {
+        let number = |ad: &ClassAd| Scope::new(ad, &view.pool.settings).eval_attr(edit.name).ok()?.as_number();
+        let (before, after) = (number(view.job)?, number(after)?);
+        let parts = std::iter::successors(Some(before / PART), |part| Some(part / PART));
+        Some(parts.take(MOST).take_while(|part| after > 0.0 && *part > after).count() as u32)
     };
-    one.suggestion.changes.iter().any(is_it)
+    // What is corrected was not meant.
+    let is_correction = edits.iter().any(|edit| edit.of == Changed::Correction);
+    let is_request = |edit: &&Edit| edit.of == Changed::Job && edit.name.folded().starts_with(b"request");
+    edits.iter().filter(|edit| !is_correction && is_request(edit)).filter_map(of_edit).max().unwrap_or(0)
 }
 
 /// For each change, true if it is worse than another that is a little larger: it writes another string where most slots match
-/// without the condition, or another value where more slots match and fewer are lost without it, requests a small part of what it
-/// does now and wins few slots, or writes another value than the one after which most slots match, where the condition can be left
-/// out.
+/// without the condition, or another value where more slots match and fewer are lost without it, or writes another value than the one
+/// after which most slots match, where the condition can be left out.
 fn lesser_values(tested: &[TestedChange]) -> Vec<bool> {
     /// Most times as many slots as match with another string if its condition is left out.
     const OF_STRING: usize = 2;
-    /// Most times as many slots as match after one change more.
-    const OF_PART: usize = 20;
     let is_lesser = |(at, one): (usize, &TestedChange)| {
         let is_better = |(place, other): (usize, &TestedChange)| {
             let key = |at: usize, one: &TestedChange| {
@@ -221,10 +232,6 @@ fn lesser_values(tested: &[TestedChange]) -> Vec<bool> {
                     && removes_the_same(other, one)
                     && other.suggestion.lost < one.suggestion.lost
                     && other.suggestion.slots > one.suggestion.slots
-                || is_drastic(one)
-                    && other.weight <= one.weight + 1
-                    && other.suggestion.changes.iter().all(|change| change.of != Changed::Slot)
-                    && wins(other, OF_PART)
         };
         tested.iter().any(is_far_better)
             || is_other_value(one)
@@ -243,7 +250,8 @@ fn asks_more(change: &Change) -> bool {
         && !is_request_of_all(name)
 }
 
-/// Changes by their size; of equal ones corrections come first, then strings that were probably misspelled, then those after which
+/// Changes by their size, those that reduce a request to less than a quarter last; of equal ones corrections come first, then strings that
+/// were probably misspelled, then fewer changes, then those after which
 /// most slots match, with smaller changes of the same limits before them. Of other values for a constant, all but one come last.
 fn ranked(mut tested: Vec<TestedChange>) -> Vec<TestedChange> {
     let mut most: IndexMap<Vec<(Changed, String)>, usize> = IndexMap::new();
@@ -258,13 +266,15 @@ fn ranked(mut tested: Vec<TestedChange>) -> Vec<TestedChange> {
         let changes = &one.suggestion.changes;
         let of = changes.iter().map(|change| change.of).max();
         let is_of_others = changes.iter().any(|change| is_identity(Name::new(&change.attribute)) || gives_up(change));
-        let (is_correction, is_removal) = (of == Some(Changed::Correction), of == Some(Changed::Condition));
+        let is_correction = changes.iter().any(|change| change.of == Changed::Correction);
+        let is_removal = of == Some(Changed::Condition);
         let (place, most) = most.get_full(&places(one)).map_or((0, 0), |(place, _, most)| (place, *most));
         let slots = one.suggestion.slots;
         let order = if one.is_step { slots } else { usize::MAX - slots };
         let slip = (one.slip.is_none(), one.slip);
-        let size = (one.weight, !is_correction, slip, std::cmp::Reverse(most), is_removal);
-        (is_of_others, of == Some(Changed::Slot), *is_lesser || changes.iter().any(asks_more), size, place, order)
+        let size = (one.weight, !is_correction, slip, changes.len(), std::cmp::Reverse(most), is_removal);
+        let is_last = (is_of_others, one.suggestion.reduction);
+        (is_last, of == Some(Changed::Slot), *is_lesser || changes.iter().any(asks_more), size, place, order)
     });
     tested.into_iter().map(|(_, one)| one).collect()
 }
@@ -334,8 +344,14 @@ fn of_edits(
         known.iter().any(|one| one.suggestion.changes == changes)
     };
     let tried = |edits: &[Edit]| {
-        let names: Vec<Name> = edits.iter().map(|edit| edit.name).collect();
-        let after = changed(view.job, edits);
+        let requirements = Name::new("Requirements");
+        let mut names: Vec<Name> = edits.iter().map(|edit| edit.name).collect();
+        let mut after = changed(view.job, edits);
+        let removes = edits.iter().any(|edit| edit.of == Changed::Condition);
+        if let Some(completed) = completed(view.job, &after).filter(|_| removes) {
+            after.insert_expr(requirements, &completed);
+            names.push(requirements);
+        }
         let effect = trials.of(&after, &names).filter(|found| found.lost <= found.won.len())?;
         Some((after, effect))
     };
@@ -376,7 +392,19 @@ fn of_edits(
     // A limit that is not a number now is not moved by a small step.
     let is_limit =
         |edit: &Edit| matches!(edit.value(), Some((_, Bound::AtMost | Bound::AtLeast))) && is_number_now(view, edit);
-    let suggestion = Suggestion { changes, slots, won, lost, unclaimed: 0, helps: true, won_slots, example };
+    let reduction = reduction(view, &after, &edits);
+    let suggestion = Suggestion {
+        changes,
+        slots,
+        won,
+        lost,
+        unclaimed: 0,
+        helps: true,
+        transient: 0,
+        reduction,
+        won_slots,
+        example,
+    };
     let is_string =
         |edit: &Edit| edit.of == Changed::Constant && matches!(edit.value(), Some((Literal::Str(_), Bound::Exactly)));
     let (is_step, writes_string) = (edits.iter().any(is_limit), edits.iter().any(is_string));
@@ -425,8 +453,30 @@ impl EditTable {
     }
 }
 
-/// The places of some edits, and if each removes what is there.
-type Signature<'e> = Vec<(&'e str, bool)>;
+/// The places of some edits, and the direction of each.
+type Signature<'e> = Vec<(&'e str, Direction)>;
+
+/// The direction in which an edit changes something.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Direction {
+    Removed,
+    /// At most a value.
+    Down,
+    /// At least a value.
+    Up,
+    Other,
+}
+
+impl Direction {
+    fn of(edit: &Edit) -> Self {
+        match edit.value() {
+            Some((Literal::Undefined, _)) => Direction::Removed,
+            Some((_, Bound::AtMost)) => Direction::Down,
+            Some((_, Bound::AtLeast)) => Direction::Up,
+            _ => Direction::Other,
+        }
+    }
+}
 
 /// Changes of the job that the nearest slots want: the sets of edits worth trying, those of few attributes first.
 fn of_the_job(view: &JobView<'_>, table: &AdTable<'_>, failures: &[FailureClass]) -> Vec<Vec<Edit>> {
@@ -441,11 +491,11 @@ fn of_the_job(view: &JobView<'_>, table: &AdTable<'_>, failures: &[FailureClass]
             *sets.entry(set).or_default() += 1;
         }
     }
-    // To remove an attribute is another thing than to give it another value.
-    let removes = |number: u32| matches!(edits.0[number as usize].value(), Some((Literal::Undefined, _)));
+    // To remove an attribute is another thing than to give it another value, as less or more of it is.
+    let direction = |number: u32| Direction::of(&edits.0[number as usize]);
     let mut signatures: IndexMap<Signature<'_>, Vec<(&Vec<u32>, usize)>> = IndexMap::new();
     for (set, count) in &sets {
-        let places = set.iter().map(|number| (edits.place(*number), removes(*number))).collect();
+        let places = set.iter().map(|number| (edits.place(*number), direction(*number))).collect();
         signatures.entry(places).or_default().push((set, *count));
     }
     signatures.sort_by(|one, _, other, _| one.len().cmp(&other.len()));
@@ -522,19 +572,24 @@ fn wanted_in_block(
 }
 
 /// The edit distance of two strings, ignoring case, if one may be a misspelling of the other; the largest one that may be, if one
-/// is the first word or words of the other.
-fn misspelled((old, new): (Vec<u8>, &[u8])) -> Option<usize> {
+/// is a word or some words of the other.
+pub(super) fn misspelled((old, new): (Vec<u8>, &[u8])) -> Option<usize> {
     let allowed = near::allowance(&old);
-    near::distance(&old, new, allowed).or_else(|| (begins(&old, new) || begins(new, &old)).then_some(allowed))
+    near::distance(&old, new, allowed).or_else(|| (is_within(&old, new) || is_within(new, &old)).then_some(allowed))
 }
 
-/// Tests if a string is the first word or words of another, such as `UNL` of `UNL-PATH`, ignoring case.
-fn begins(short: &[u8], long: &[u8]) -> bool {
-    /// Shorter strings begin too many others.
+/// Tests if a string is a word or some words of another, such as `UNL` of `UNL-PATH`, ignoring case.
+fn is_within(short: &[u8], long: &[u8]) -> bool {
+    /// Shorter strings are in too many others.
     const MIN_LENGTH: usize = 3;
-    let rest = long.split_at_checked(short.len()).filter(|(first, _)| first.eq_ignore_ascii_case(short));
-    let is_apart = rest.and_then(|(_, rest)| rest.first()).is_some_and(|byte| !byte.is_ascii_alphanumeric());
-    short.len() >= MIN_LENGTH && is_apart
+    // What is beside a comma is another element of a list.
+    let is_end = |byte: Option<&u8>| byte.is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b',');
+    let is_at = |at: usize| {
+        let (before, rest) = (long[..at].last(), &long[at..]);
+        let rest = rest.split_at_checked(short.len()).filter(|(first, _)| first.eq_ignore_ascii_case(short));
+        is_end(before) && rest.is_some_and(|(_, rest)| is_end(rest.first()))
+    };
+    short.len() >= MIN_LENGTH && (0..long.len()).any(is_at)
 }
 
 /// The edit distance of the strings that some edits write from the present ones.
@@ -611,6 +666,8 @@ mod tests {
             lost: 0,
             unclaimed: 0,
             helps: true,
+            transient: 0,
+            reduction: 0,
             won_slots: Vec::new(),
             example: String::new(),
         };

@@ -414,12 +414,14 @@ fn around(expr: &Expr, id: NodeId) -> Expr {
     expr.part(smallest.unwrap_or(id))
 }
 
-/// The parts of a job comparison that can be changed: its own attributes, and those that no ad defines inside arithmetic.
+/// The parts of a job comparison that can be changed: its own attributes, and requests or attributes inside arithmetic that no ad
+/// defines.
 fn own_handles(block: TableView<'_>, part: &Expr, turn: usize) -> Vec<(Name, Handle)> {
     let tree = part.tree();
     let name = |inversion: &Inversion| {
         let name = own(tree, inversion.inner)?;
-        let is_known = block.other.contains(name) || !inversion.is_straight() && !block.table.has(name);
+        let is_request = name.folded().starts_with(b"request");
+        let is_known = block.other.contains(name) || (is_request || !inversion.is_straight()) && !block.table.has(name);
         (is_known && is_settable(name)).then_some(name)
     };
     comparison(tree, part.root()).map(|compared| handles(tree, compared, turn, name)).unwrap_or_default()
@@ -560,7 +562,9 @@ fn followed(block: TableView<'_>, parts: Vec<Branch>, depth: usize) -> Vec<Branc
 
 /// Ways to change the job so that a condition of the slots holds, as far as that is known.
 pub(crate) fn of_slots(view: &JobView<'_>, block: TableView<'_>, condition: &AdCondition) -> Vec<RepairPlan> {
-    let parts = followed(block, slot_branches(block, condition), 0);
+    let mut parts = followed(block, slot_branches(block, condition), 0);
+    // To remove an attribute is worse than to give it another value, for which a condition of the job may call as well.
+    parts.sort_by_key(|Branch { part, .. }| matches!(presence(part.tree(), part.root()), Some((_, false))));
     let mut plans: Vec<RepairPlan> = Vec::new();
     for Branch { part, .. } in &parts {
         // All operands of `&&` that fail have to hold.

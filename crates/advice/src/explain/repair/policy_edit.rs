@@ -301,7 +301,18 @@ fn rewritten(view: &JobView<'_>, failure: &FailureClass, all: &[ConditionEdit<'_
     }
     let example = view.pool.of_slots[first].name.clone();
     let won = won_slots.len();
-    let suggestion = Suggestion { changes, slots: won, won, lost: 0, unclaimed: 0, helps: true, won_slots, example };
+    let suggestion = Suggestion {
+        changes,
+        slots: won,
+        won,
+        lost: 0,
+        unclaimed: 0,
+        helps: true,
+        transient: 0,
+        reduction: 0,
+        won_slots,
+        example,
+    };
     Some(TestedChange {
         suggestion,
         weight: all.len(),

@@ -56,6 +56,12 @@ pub struct Suggestion {
     pub unclaimed: usize,
     /// True if the change can help: false if something else keeps the job idle, whatever slots match, or if it gets a slot.
     pub helps: bool,
+    /// Slots of those that are won and that are dynamic and in use: they are gone when their jobs end.
+    #[serde(skip)]
+    pub transient: usize,
+    /// The number of times that the most reduced request is divided by four.
+    #[serde(skip)]
+    pub(crate) reduction: u32,
     /// The slots that are won, by their places in the pool.
     #[serde(skip)]
     pub(crate) won_slots: Vec<u32>,
