@@ -251,8 +251,7 @@ fn asks_more(change: &Change) -> bool {
 }
 
 /// Changes by their size, those that reduce a request to less than a quarter last; of equal ones corrections come first, then strings that
-/// were probably misspelled, then fewer changes, then those after which
-/// most slots match, with smaller changes of the same limits before them. Of other values for a constant, all but one come last.
+/// were probably misspelled, then those after which most slots match, then fewer changes, with smaller changes of the same limits before them. Of other values for a constant, all but one come last.
 fn ranked(mut tested: Vec<TestedChange>) -> Vec<TestedChange> {
     let mut most: IndexMap<Vec<(Changed, String)>, usize> = IndexMap::new();
     for one in &tested {
@@ -266,13 +265,14 @@ fn ranked(mut tested: Vec<TestedChange>) -> Vec<TestedChange> {
         let changes = &one.suggestion.changes;
         let of = changes.iter().map(|change| change.of).max();
         let is_of_others = changes.iter().any(|change| is_identity(Name::new(&change.attribute)) || gives_up(change));
-        let is_correction = changes.iter().any(|change| change.of == Changed::Correction);
-        let is_removal = of == Some(Changed::Condition);
+        let (is_correction, is_removal) = (of == Some(Changed::Correction), of == Some(Changed::Condition));
+        let corrects = changes.iter().any(|change| change.of == Changed::Correction);
         let (place, most) = most.get_full(&places(one)).map_or((0, 0), |(place, _, most)| (place, *most));
         let slots = one.suggestion.slots;
         let order = if one.is_step { slots } else { usize::MAX - slots };
         let slip = (one.slip.is_none(), one.slip);
-        let size = (one.weight, !is_correction, slip, changes.len(), std::cmp::Reverse(most), is_removal);
+        let fewer = (!corrects, changes.len(), is_removal);
+        let size = (one.weight, !is_correction, slip, std::cmp::Reverse(most), fewer);
         let is_last = (is_of_others, one.suggestion.reduction);
         (is_last, of == Some(Changed::Slot), *is_lesser || changes.iter().any(asks_more), size, place, order)
     });
