@@ -95,6 +95,29 @@ pub fn distance(one: &[u8], other: &[u8], allowed: usize) -> Option<usize> {
     Some(above[other.len()]).filter(|edits| *edits <= allowed)
 }
 
+/// Tests whether a name is another one with two neighbouring letters swapped, or with a letter doubled, without regard to
+/// case: slips that leave no other word, however short the name is.
+///
+/// ```
+/// use classmate::internal::builtin::near::is_slip;
+/// assert!(is_slip(b"STRAT", b"START"));
+/// assert!(is_slip(b"Ownerr", b"Owner"));
+/// assert!(!is_slip(b"STARS", b"START"));
+/// ```
+pub fn is_slip(name: &[u8], known: &[u8]) -> bool {
+    let same = |one: &u8, other: &u8| one.eq_ignore_ascii_case(other);
+    let rest = |from: usize, other: usize| {
+        let (one, other) = (name.get(from..), known.get(other..));
+        one.zip(other).is_some_and(|(one, other)| one.eq_ignore_ascii_case(other))
+    };
+    let at = name.iter().zip(known).take_while(|(one, other)| same(one, other)).count();
+    let (here, next) = (name.get(at), name.get(at + 1));
+    let swapped = known.get(at).zip(known.get(at + 1)).zip(here.zip(next));
+    let is_swapped = swapped.is_some_and(|((one, two), (here, next))| same(one, next) && same(two, here));
+    let is_doubled = at > 0 && here.is_some_and(|here| same(here, &name[at - 1]));
+    is_swapped && rest(at + 2, at + 2) || is_doubled && rest(at + 1, at)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -287,18 +287,6 @@ fn without_a_letter(name: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     std::iter::once(name.to_vec()).chain(shorter)
 }
 
-/// Returns true if a name is a known one with a letter written twice.
-fn doubles(name: &[u8], known: &[u8]) -> bool {
-    let at = name.iter().zip(known).take_while(|(one, other)| one == other).count();
-    name.len() == known.len() + 1 && at > 0 && name[at] == name[at - 1] && name[at + 1..] == known[at..]
-}
-
-fn sorted(name: &[u8]) -> Vec<u8> {
-    let mut letters = name.to_vec();
-    letters.sort_unstable();
-    letters
-}
-
 /// The attribute that a name (lower case), which is not known, misspells by one letter or two swapped ones. Digits and
 /// underscores are chosen.
 pub(super) fn misspelled_attribute(name: &[u8]) -> Option<&'static str> {
@@ -312,9 +300,7 @@ pub(super) fn misspelled_attribute(name: &[u8]) -> Option<&'static str> {
     let near = without_a_letter(name).filter_map(|short| SHORTENED.get(&short)).flatten();
     let is_slip = |known: &&&str| {
         let lower = known.to_ascii_lowercase().into_bytes();
-        let long = name.len().min(lower.len()) >= SHORTEST_OF_ANY_SLIP
-            || name.len() == lower.len() && sorted(name) == sorted(&lower)
-            || doubles(name, &lower);
+        let long = name.len().min(lower.len()) >= SHORTEST_OF_ANY_SLIP || near::is_slip(name, &lower);
         long && stem(&lower) != stem(name) && near::distance(name, &lower, 1).is_some()
     };
     near.filter(is_slip).min().copied().or_else(|| twice_misspelled(name))

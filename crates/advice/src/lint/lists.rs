@@ -143,9 +143,9 @@ impl<'c> Lists<'c> {
                 || STARTS.iter().any(|start| name.starts_with(start))
                 || ENDS.iter().any(|end| name.ends_with(end)) && is_variable(name.as_bytes())
         };
-        for definition in self.written(is_list_name).iter().filter(|one| one.verbatim && !one.raw.contains(&b'\n')) {
+        for definition in self.written(is_list_name).iter().filter(|one| !one.raw.contains(&b'\n')) {
             let mut signs = memchr::memchr_iter(b'#', definition.raw);
-            let is_comment = |at: &usize| *at > 0 && definition.raw[at - 1].is_ascii_whitespace();
+            let is_comment = |at: &usize| *at == 0 || definition.raw[at - 1].is_ascii_whitespace();
             let Some(at) = signs.find(is_comment) else { continue };
             let message =
                 format!("`{}` is a part of the list: `#` begins no comment here", shown(&definition.raw[at..]));

@@ -38,6 +38,7 @@ const RULES: &[Rule] = &[
     per_job,
     misused,
     unseen,
+    unquoted_argument,
     truth_word,
     quoted_word,
     joined_scope,
@@ -80,8 +81,8 @@ fn unquoted_word(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<D
                 && !may_be_missing(tree, word)
         };
         let Node::Attr(word) = *tree.node(bare) else {
-            // The name of a host: a part of an ad that does not exist.
-            let first = first_of_dotted(tree, bare)?;
+            // The name of a host: a part of an ad that does not exist. A name with `-` is a difference.
+            let first = first_of_dotted(tree, bare).or_else(|| first_of_joined(context.text, tree, bare))?;
             let is_host = is_string(attribute.name.folded()) && !is_known(first.folded()) && !(context.defined)(first);
             return (unknown_word(first) || is_host && !may_be_missing(tree, first)).then_some(two);
         };
@@ -97,6 +98,35 @@ fn unquoted_word(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<D
     let shown = written(context.text, span);
     // Single quotes are reported as such.
     (!shown.starts_with('\'')).then(|| unquoted(&shown, span))
+}
+
+/// `stringListMember(Owner, alice)`, `userMap("groups", Owner) == physics`: a word of which nothing is known, where a string is read.
+fn unquoted_argument(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
+    const LISTS: [&[u8]; 2] = [b"stringlistmember", b"stringlistimember"];
+    const TEXTS: [&[u8]; 6] = [b"usermap", b"strcat", b"substr", b"tolower", b"toupper", b"join"];
+    let name = |id: NodeId| match *tree.node(tree.bare(id)) {
+        Node::Call(call) => tree.calls[call as usize].name.folded(),
+        _ => b"",
+    };
+    let is_unknown = |id: NodeId| match *tree.node(tree.bare(id)) {
+        Node::Attr(word) => {
+            let is_unknown = context.unknown_word.is_some_and(|is_unknown_word| is_unknown_word(word));
+            is_unknown && !(context.defined)(word) && !may_be_missing(tree, word)
+        }
+        _ => false,
+    };
+    let at = match *tree.node(id) {
+        Node::Call(call) if LISTS.contains(&name(id)) => {
+            tree.run(tree.calls[call as usize].arguments).iter().copied().find(|one| is_unknown(*one))?
+        }
+        Node::Binary(op, left, right) if op.precedence() == 6 => {
+            let other = |one: NodeId, two: NodeId| (TEXTS.contains(&name(one)) && is_unknown(two)).then_some(two);
+            other(left, right).or_else(|| other(right, left))?
+        }
+        _ => return None,
+    };
+    let span = tree.span(tree.bare(at))?;
+    Some(unquoted(&written(context.text, span), span))
 }
 
 /// Parts of an expression that are looked at for a test of a word.
@@ -163,7 +193,7 @@ pub(super) fn published(text: &[u8], options: &ParseOptions, may_exist: &dyn Fn(
     };
     let span = tree.span(root)?;
     let shown = written(text, span);
-    if let Some(truth) = truth_of(word.folded()) {
+    if let Some(truth) = meant_literal(word.folded()) {
         let finding = Diagnostic::warning(format!("`{shown}` without quotes is an attribute reference"), span);
         return Some(finding.help(format!("write `{truth}`")).code("unquoted-word"));
     }
@@ -183,18 +213,19 @@ fn is_ad_word(word: Name) -> bool {
     matches!(word.folded(), b"my" | b"target" | b"parent" | b"self")
 }
 
-/// The value that a word (lower case) means that is not one of the language.
-pub(super) fn truth_of(word: &[u8]) -> Option<bool> {
+/// The value of the language that a word (lower case) means that is not one: `true`, `false` or `undefined`.
+pub(super) fn meant_literal(word: &[u8]) -> Option<&'static str> {
     /// Words of the language that a slip leaves.
-    const WORDS: [(&[u8], bool); 2] = [(b"true", true), (b"false", false)];
+    const WORDS: [&str; 3] = ["true", "false", "undefined"];
     match word {
-        b"yes" | b"on" | b"enabled" => Some(true),
-        b"no" | b"off" | b"disabled" => Some(false),
+        b"yes" | b"on" | b"enabled" => Some("true"),
+        b"no" | b"off" | b"disabled" => Some("false"),
         // A slip keeps the first letter, or swaps it with the second one.
-        _ => WORDS.iter().find_map(|(meant, truth)| {
-            let begins = word.first() == meant.first() || word.get(1) == meant.first();
-            let is_slip = begins && !is_known(word) && near::distance(word, meant, 1) == Some(1);
-            (is_slip && word.last().is_some_and(u8::is_ascii_alphabetic)).then_some(*truth)
+        _ => WORDS.into_iter().find(|meant| {
+            let first = meant.as_bytes().first();
+            let begins = word.first() == first || word.get(1) == first;
+            let is_slip = begins && !is_known(word) && near::distance(word, meant.as_bytes(), 1) == Some(1);
+            is_slip && word.last().is_some_and(u8::is_ascii_alphabetic)
         }),
     }
 }
@@ -202,7 +233,7 @@ pub(super) fn truth_of(word: &[u8]) -> Option<bool> {
 /// `HasDocker == yes`
 fn truth_word(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
     let Node::Attr(word) = *tree.node(id) else { return None };
-    let truth = truth_of(word.folded()).filter(|_| !(context.defined)(word) && !may_be_missing(tree, word))?;
+    let truth = meant_literal(word.folded()).filter(|_| !(context.defined)(word) && !may_be_missing(tree, word))?;
     let span = tree.span(id)?;
     let message = format!("`{}` is not a value but an attribute reference", written(context.text, span));
     Some(Diagnostic::warning(message, span).help(format!("write `{truth}`")).code("unquoted-word"))
@@ -256,7 +287,8 @@ fn misspelled_scope(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Optio
     let Node::Select(_) = tree.node(id) else { return None };
     let base = base_of(id);
     let Node::Attr(word) = *tree.node(base) else { return None };
-    let is_slip = word.folded().len() >= 5 && near::distance(word.folded(), b"target", 1) == Some(1);
+    let is_slip = word.folded().len() >= 5 && near::distance(word.folded(), b"target", 1) == Some(1)
+        || near::is_slip(word.folded(), b"my");
     let span = tree.span(base).filter(|_| is_slip && !(context.defined)(word) && !is_known(word.folded()))?;
     let shown = written(context.text, span);
     let message = format!("`{shown}` is not the name of an ad, so this is UNDEFINED");
@@ -560,7 +592,11 @@ fn slip(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic
     if context.schema.is_some_and(AdSchema::is_whole) || is_known(folded) || (context.defined)(name) {
         return None;
     }
-    let meant = misspelled_attribute(folded).filter(|_| !asks(tree, id))?;
+    let meant = misspelled_attribute(folded)?;
+    // A name of the site's own may be missing, and is not another one with swapped letters.
+    if asks(tree, id) && !near::is_slip(folded, meant.as_bytes()) {
+        return None;
+    }
     let span = tree.span(id)?;
     let finding = Diagnostic::warning(format!("HTCondor does not know an attribute `{name}`"), span);
     let end = span.range().end;

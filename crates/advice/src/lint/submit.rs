@@ -59,16 +59,17 @@ pub fn lint(file: &Arc<str>, text: &[u8], versions: &LintVersions) -> Vec<Diagno
         let severity = one.severity;
         let fix = shifted_fix(&one, *start);
         let earlier = reading.earlier.get(&at).filter(|_| one.code == "redefined-knob").and_then(|at| all.get(*at));
+        let subject = command_of(line);
         let mut placed = match earlier {
             Some((first, ..)) if number - first > second_place::MAX_LINES.into() => {
                 let one = one.more_help(format!("the earlier value is in line {first}"));
-                placed(one, file, *number, Excerpt { text: line.to_vec(), subject: None }, fix)
+                placed(one, file, *number, Excerpt { text: line.to_vec(), subject }, fix)
             }
             Some(earlier) => {
                 let (first, one, both) = with_earlier(text, earlier, (*start, line), one);
-                placed(one, file, first, Excerpt { text: both, subject: None }, fix)
+                placed(one, file, first, Excerpt { text: both, subject }, fix)
             }
-            None => placed(one, file, *number, Excerpt { text: line.to_vec(), subject: None }, fix),
+            None => placed(one, file, *number, Excerpt { text: line.to_vec(), subject }, fix),
         };
         placed.severity = severity;
         found.push(placed);
@@ -85,6 +86,13 @@ pub fn lint(file: &Arc<str>, text: &[u8], versions: &LintVersions) -> Vec<Diagno
     }
     found.sort_by_cached_key(|one| one.range().0.line);
     found
+}
+
+/// The command of a line `command = value`, as it is written.
+fn command_of(line: &[u8]) -> Option<String> {
+    let name = line[..memchr::memchr(b'=', line)?].trim_ascii();
+    let is_name = !name.is_empty() && name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_.+".contains(byte));
+    is_name.then(|| String::from_utf8_lossy(name).into_owned())
 }
 
 /// A finding about a statement that replaces the value of an earlier one, in the lines from that one on, which are returned with

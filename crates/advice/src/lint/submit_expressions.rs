@@ -14,6 +14,7 @@ use super::submit_requests::{is_amount, number_expected};
 use super::units::{NamedAmount, meant_of, named_amounts};
 use super::versions::LintVersions;
 use crate::submit::statements::{queue_arguments, statements};
+use classmate::internal::builtin::near;
 use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
@@ -181,12 +182,34 @@ pub(super) fn of_gpus(text: &[u8], options: &ParseOptions) -> Vec<Diagnostic> {
         ("devicememory", "GlobalMemoryMb"),
         ("computecapability", "Capability"),
     ];
+    /// Other properties that `condor_gpu_discovery` prints.
+    const PROPERTIES: [&str; 13] = [
+        "Capability",
+        "ClockMhz",
+        "ComputeUnits",
+        "CoresPerCU",
+        "DeviceName",
+        "DevicePciBusId",
+        "DeviceUuid",
+        "DriverVersion",
+        "ECCEnabled",
+        "GlobalMemoryMb",
+        "MaxSupportedVersion",
+        "OpenCLVersion",
+        "WarpSize",
+    ];
     let Ok(expr) = parse_expr(text, options) else { return Vec::new() };
     let tree = expr.tree();
     let finding = |id| {
         if let Some(reference) = tree.reference(id) {
             let name = reference.name.display().into_owned();
             let lower = name.to_ascii_lowercase();
+            let is_property = PROPERTIES.iter().any(|known| known.eq_ignore_ascii_case(&name));
+            if let Some(meant) = near::closest_within(1, name.as_bytes(), PROPERTIES).filter(|_| !is_property) {
+                let message = format!("`{name}` is not a property of a GPU");
+                let found = Diagnostic::warning(message, tree.span(id)?).did_you_mean(Some(meant));
+                return Some(found.code("unseen-attribute"));
+            }
             if let Some((_, meant)) = SHORT.iter().find(|(short, _)| *short == lower) {
                 let message = format!("`{name}` is not a property of a GPU");
                 let found = Diagnostic::warning(message, tree.span(id)?).help(format!("write `{meant}`"));

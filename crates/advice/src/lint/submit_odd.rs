@@ -4,13 +4,14 @@
 //! lines: it is a list of commands, each with its check.
 
 use super::commands::is_listed;
-use super::rules::truth_of;
+use super::rules::meant_literal;
 use super::submit_files::odd_name;
 use super::submit_notations::{misused_default, nested_function, of_batch_system, other_call, other_notation};
 use super::submit_programs::{base, interprets};
 use super::submit_shapes::odd_shape;
 use super::submit_values::quotes_fault;
 use crate::submit::queue::number;
+use classmate_config::internal::config::parenthesized;
 
 /// Commands that are the name of one file or folder.
 const FILES: [&str; 11] = [
@@ -168,6 +169,9 @@ fn odd_text(name: &str, value: &str) -> Option<(String, String)> {
         let message = format!("the value of `{name}` begins with `=`");
         return Some((message, format!("write `{name} = {}`", rest.trim_start())));
     }
+    if let Some(plain) = value.strip_suffix(';').filter(|_| FILES.contains(&name)) {
+        return Some((format!("`;` is a part of the name `{value}`"), format!("write `{}`", plain.trim_end())));
+    }
     let found = of_batch_system(name, value).or_else(|| other_call(value)).or_else(|| other_notation(name, value));
     if found.is_some() {
         return found;
@@ -184,14 +188,13 @@ fn odd_text(name: &str, value: &str) -> Option<(String, String)> {
 
 /// The value of a command that is read in an unexpected way, and its help.
 pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
-    if let Some(start) = value.find("$(").filter(|_| !matches!(name, "requirements" | "rank")) {
+    let is_open = |(at, _): &(usize, &str)| parenthesized(&value.as_bytes()[at + 1..]).is_none();
+    let open = value.match_indices("$(").filter(|_| !matches!(name, "requirements" | "rank")).find(is_open);
+    if let Some((start, _)) = open {
         let rest = &value[start..];
-        if !rest.contains(')') {
-            let end =
-                rest.find(|sign: char| !(sign.is_ascii_alphanumeric() || "$(_".contains(sign))).unwrap_or(rest.len());
-            let help = format!("write `{})`", &rest[..end]);
-            return Some((format!("`{rest}` has no `)`, so it is not a macro"), help));
-        }
+        let end = rest[2..].find(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_'));
+        let shown = &rest[..end.map_or(rest.len(), |end| end + 2)];
+        return Some((format!("`{shown}` has no `)`, so it is not a macro"), format!("write `{shown})`")));
     }
     if let Some(found) = misused_default(value) {
         return Some(found);
@@ -217,7 +220,7 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
             Some((message, "write `notification = Never`".to_owned()))
         }
         "environment" | "env" => odd_environment(value),
-        "use_oauth_services" if truth_of(value.to_ascii_lowercase().as_bytes()).is_some() => {
+        "use_oauth_services" if meant_literal(value.to_ascii_lowercase().as_bytes()).is_some() => {
             let message = format!("`{value}` is the name of a service here");
             Some((message, "write the names of the services, as in `use_oauth_services = box`".to_owned()))
         }
@@ -229,7 +232,7 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
             Some((message, "write `name@example.org`".to_owned()))
         }
         "getenv" => {
-            let truth = truth_of(value.to_ascii_lowercase().as_bytes()).filter(|_| value.len() > 2)?;
+            let truth = meant_literal(value.to_ascii_lowercase().as_bytes()).filter(|_| value.len() > 2)?;
             Some((format!("`{value}` is the name of a variable here"), format!("write `{truth}`")))
         }
         "machine_count" | "node_count" if number(value).is_some_and(|count| count < 1.0) => {

@@ -363,7 +363,8 @@ impl Reading {
 
     /// `htps://example.org/x`: an address of a scheme that is almost another one, without a plugin of the job's own.
     fn schemes(&mut self, statements: &[String]) {
-        const NAMES: [&str; 3] = ["transfer_input_files", "output_destination", "transfer_output_remaps"];
+        const NAMES: [&str; 4] =
+            ["transfer_input_files", "output_destination", "transfer_output_remaps", "container_image"];
         const MORE: [&str; 9] = ["box", "data", "dav", "file", "ftps", "gdrive", "onedrive", "roots", "srm"];
         if self.may_have("transfer_plugins") {
             return;

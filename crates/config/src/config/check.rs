@@ -19,13 +19,13 @@ pub use types::{AtZero, at_zero, is_number, seconds_of_days, unit, unit_of_days}
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use self::names::removed;
+use self::names::{DAEMONS, removed};
 use super::condition::VERSION;
 use super::expand::{ExpandError, MAX_STEPS};
 use super::facts::is_open;
 use super::knob::{self, Knob, KnobKind};
 use super::line::Lines;
-use super::name_list::has_no_default;
+use super::name_list::{has_no_default, names};
 use super::series;
 use super::setting::{leading_number, list_items};
 use super::statement::{self, Statement, WRITTEN_WARNING};
@@ -201,6 +201,11 @@ pub fn closest_variable(upper: &[u8]) -> Option<String> {
     names::of_table(upper)
 }
 
+/// The variable that a name is but for swapped neighbours or a doubled letter, in the whole or in one of its words.
+pub fn slipped_variable(name: &[u8]) -> Option<String> {
+    names::of_slip(name)
+}
+
 /// Tests whether a variable with a name of its own has a name, not one of a family.
 fn is_named(name: &[u8]) -> bool {
     let upper = name.to_ascii_uppercase();
@@ -319,6 +324,7 @@ impl<'c> Checker<'c> {
             // What no daemon reads, it does not read under its own name either.
             if let Some(dot) = memchr::memchr(b'.', name).filter(|_| !self.is_referenced(name)) {
                 self.obsolete(&name[dot + 1..], definition);
+                self.of_other_daemon((&name[..dot], &name[dot + 1..]), definition);
             }
             return;
         };
@@ -347,6 +353,18 @@ impl<'c> Checker<'c> {
             }
             None if prefix.is_none() => self.unknown(bare, definition),
             None => {}
+        }
+    }
+
+    /// Reports an invalid value of a knob that is set for another daemon, which reads it as the negotiator does:
+    /// `SCHEDD.MAX_JOBS_RUNNING = 5000 GB`.
+    fn of_other_daemon(&mut self, (daemon, bare): (&[u8], &[u8]), definition: &Definition<'_>) {
+        let daemon = daemon.to_ascii_uppercase();
+        let is_daemon = names(DAEMONS).any(|known| known.as_bytes() == daemon) || self.daemons.contains(&daemon);
+        let knob = knob::find(bare).filter(|knob| is_daemon && knob.now.is_none() && !knob.is_family());
+        let Some(knob) = knob else { return };
+        if let Some(value) = self.expand(definition.name, definition) {
+            self.value(knob, definition.name, &value, definition);
         }
     }
 

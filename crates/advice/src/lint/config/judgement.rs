@@ -163,6 +163,26 @@ pub(super) fn unseen(
     found
 }
 
+/// The value of a statement of one line with a name of which nothing is known in place of the earlier value of its variable, which is
+/// empty: `$(START) && …`.
+fn opened(definition: &Definition<'_>, statement: &[u8]) -> Option<Vec<u8>> {
+    let value = statement[memchr::memchr(b'=', statement)? + 1..].trim_ascii();
+    let own = [b"$(", bare(definition.name), b")"].concat();
+    let (mut raw, mut without, mut at) = (Vec::with_capacity(value.len()), Vec::new(), 0);
+    while at < value.len() {
+        if value[at..].get(..own.len()).is_some_and(|text| text.eq_ignore_ascii_case(&own)) {
+            raw.extend_from_slice(UNKNOWN.as_bytes());
+            raw.extend_from_slice(bare(definition.name));
+            at += own.len();
+        } else {
+            raw.push(value[at]);
+            without.push(value[at]);
+            at += 1;
+        }
+    }
+    (without.trim_ascii() == definition.raw.trim_ascii()).then_some(raw)
+}
+
 impl Linter<'_> {
     /// Checks an expression at an offset of a value.
     pub(super) fn judge(
@@ -328,9 +348,14 @@ impl Linter<'_> {
 
     /// Tests whether other files may define what makes a text an expression; the rest of it is checked then.
     pub(super) fn is_open(&mut self, definition: &Definition<'_>, statement: &[u8], role: Role) -> bool {
-        let is_open = self.undefined(definition.name, definition) || self.is_left_open(definition.name, statement);
-        if is_open {
+        if self.undefined(definition.name, definition) {
             self.judge_open(definition, role);
+            return true;
+        }
+        let is_opened = memchr::memmem::find(definition.raw, UNKNOWN.as_bytes()).is_some();
+        let is_open = !is_opened && self.is_left_open(definition.name, statement);
+        if let Some(raw) = opened(definition, statement).filter(|_| is_open) {
+            self.judge_opened(definition, &raw, role);
         }
         is_open
     }
@@ -361,8 +386,13 @@ impl Linter<'_> {
             }
         }
         raw.extend_from_slice(&definition.raw[at..]);
-        let opened = Definition { raw: &raw, value: None, verbatim: false, ..*definition };
-        let Ok(text) = self.config.expansion(definition.name, &raw) else { return };
+        self.judge_opened(definition, &raw, role);
+    }
+
+    /// Checks an expression with names of which nothing is known in place of macros.
+    fn judge_opened(&mut self, definition: &Definition<'_>, raw: &[u8], role: Role) {
+        let opened = Definition { raw, value: None, verbatim: false, ..*definition };
+        let Ok(text) = self.config.expansion(definition.name, raw) else { return };
         let source = definition.place.and_then(|place| self.sources.get(&*place.file));
         let map = SourceMap::new(self.config, source, &opened, &text);
         self.judge(&opened, (&text, &map, 0), role);

@@ -16,8 +16,8 @@ use classmate::Diagnostic;
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::syntax::parse::parse_expr;
-use classmate_config::internal::config::check::{closest_variable, has_root, is_variable};
-use classmate_config::internal::config::knob;
+use classmate_config::internal::config::check::{closest_variable, has_root, is_variable, slipped_variable};
+use classmate_config::internal::config::{knob, parenthesized};
 use classmate_config::{Definition, Location};
 
 /// The macros of a route that the job router reads (HTCondor's `JobRouter.cpp`).
@@ -80,13 +80,15 @@ fn defined_like(upper: &str, own: &NearNames<'_>) -> Option<String> {
     near::closest_within(1, upper.as_bytes(), built_in.chain(own)).filter(is_slip).map(str::to_owned)
 }
 
-/// The long name of a variable with a default that a name (upper case) lacks a letter of, or has one more than.
+/// The variable that a name (upper case) misspells: a long one with a default of which it lacks a letter or has one more, or any with
+/// two letters swapped or one doubled.
 fn near_variable(upper: &[u8]) -> Option<String> {
     /// Shorter names, and those with fewer words, are rather names of a site's own.
     const LEAST: usize = 14;
     let words = upper.split(|byte| *byte == b'_').count();
-    let may_be_slip = upper.len() >= LEAST && words >= 3 && !is_variable(upper);
-    may_be_slip.then(|| closest_variable(upper)).flatten()
+    let is_long = upper.len() >= LEAST && words >= 3;
+    let meant = || is_long.then(|| closest_variable(upper)).flatten().or_else(|| slipped_variable(upper));
+    (!is_variable(upper)).then(meant).flatten()
 }
 
 /// The macros that configurations mostly refer to.
@@ -246,14 +248,28 @@ impl Linter<'_> {
         for definition in definitions.filter(|found| found.template.is_none() && found.verbatim) {
             let raw = definition.raw;
             let upper = definition.name.to_ascii_uppercase();
-            // Programs and shells have variables of their own.
-            let is_of_program =
-                [&b"ARGS"[..], b"ARGUMENTS", b"ENV", b"ENVIRONMENT"].iter().any(|end| upper.ends_with(end));
+            // Programs and shells have variables of their own, daemons have none.
+            let of_daemon = upper.strip_suffix(b"_ARGS").is_some_and(|daemon| config.definition(daemon).is_some());
+            let is_of_program = !of_daemon
+                && [&b"ARGS"[..], b"ARGUMENTS", b"ENV", b"ENVIRONMENT"].iter().any(|end| upper.ends_with(end));
             if knob::is_transform(bare(definition.name)) || is_of_program {
                 continue;
             }
             let Some(place) = definition.value_place() else { continue };
-            let last_end = memchr::memrchr(b')', raw).unwrap_or_default();
+            // `DAEMON_LIST == MASTER`. A macro may be an operator and what follows it.
+            let is_value = raw.first() == Some(&b'=') && !raw.get(1).is_some_and(|next| b"=?!~".contains(next));
+            let is_known = |one: &Diagnostic| {
+                let at = one.place.as_ref().map(|place| (&place.file, place.line));
+                at == Some((&place.file, place.line)) && one.severity == Severity::Error
+            };
+            if is_value && !is_expression(bare(definition.name)) && !self.alarms.iter().any(is_known) {
+                let name = shown_name(definition.name);
+                let message = format!("the value of `{name}` begins with `=`");
+                let found = Diagnostic::warning_at(message, Some(place.clone())).width(1);
+                let found = found.help(format!("write `{name} = {}`", shown_name(raw[1..].trim_ascii())));
+                self.report(found.code("odd-line"), Some(name));
+                continue;
+            }
             if let Some((at, name)) = of_windows(raw).filter(|_| !upper.ends_with(b"FORMAT")) {
                 let place = Location { column: place.column + at as u32, ..place.clone() };
                 let message = format!("`%{name}%` is not a macro, and is not expanded");
@@ -307,7 +323,7 @@ impl Linter<'_> {
                     continue;
                 }
                 let (message, help) = match next {
-                    b'(' if end > open + 1 && last_end < open => {
+                    b'(' if end > open + 1 && parenthesized(&raw[open..]).is_none() => {
                         (format!("`{shown}` has no `)`, so it is not a macro"), "add the `)`".to_owned())
                     }
                     // Other names are for a shell.

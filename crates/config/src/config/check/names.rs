@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use hashbrown::HashMap;
 
+use super::is_variable;
+use crate::config::knob;
 use crate::config::name_list::{entry, has_no_default, names};
 use crate::config::setting::is_number;
 use crate::config::table;
@@ -440,6 +442,30 @@ pub(super) fn of_table(name: &[u8]) -> Option<String> {
     near::closest_within(1, name, known.filter(alike)).map(str::to_owned)
 }
 
+/// The variable of any daemon that a name is but for swapped neighbours or a doubled letter, in the whole of a short name or in
+/// one of its words: `STRAT`, `MAX_EVENTD_OLG`.
+pub(super) fn of_slip(name: &[u8]) -> Option<String> {
+    /// The letters of the shortest word that is taken for a misspelled one.
+    const SHORTEST: usize = 3;
+    let upper = String::from_utf8_lossy(name).to_ascii_uppercase();
+    let is_known = |name: &str| is_variable(name.as_bytes());
+    let mut at = 0;
+    for word in upper.split('_') {
+        let (before, after) = (&upper[..at], &upper[at + word.len()..]);
+        at += word.len() + 1;
+        let length = word.len();
+        let lengths = length.max(SHORTEST + 1) - 1..=length;
+        let mut near = lengths.filter_map(|length| WORDS.get(length)).flatten();
+        let meant = near.find(|known| {
+            near::is_slip(word.as_bytes(), known.as_bytes()) && is_known(&format!("{before}{known}{after}"))
+        });
+        if let Some(meant) = meant {
+            return Some(format!("{before}{meant}{after}"));
+        }
+    }
+    None
+}
+
 /// The names of the table by their lengths: of a name, only those nearly as long are compared.
 static BY_LENGTH: LazyLock<Vec<Vec<&str>>> = LazyLock::new(|| {
     let mut known: Vec<Vec<&str>> = vec![Vec::new(); TABLE.iter().map(|name| name.len() + 1).max().unwrap_or_default()];
@@ -447,6 +473,20 @@ static BY_LENGTH: LazyLock<Vec<Vec<&str>>> = LazyLock::new(|| {
         known[name.len()].push(name);
     }
     known
+});
+
+/// The words of the names of variables, by their lengths.
+static WORDS: LazyLock<Vec<BTreeSet<&str>>> = LazyLock::new(|| {
+    let knobs = knob::all().filter(|knob| !knob.is_family()).map(|knob| knob.name);
+    let all = TABLE.iter().copied().chain(knobs).chain(names(DAEMONS)).flat_map(|name| name.split('_'));
+    let mut words: Vec<BTreeSet<&str>> = Vec::new();
+    for word in all.filter(|word| word.bytes().all(|byte| byte.is_ascii_uppercase())) {
+        if words.len() <= word.len() {
+            words.resize_with(word.len() + 1, BTreeSet::new);
+        }
+        words[word.len()].insert(word);
+    }
+    words
 });
 
 /// The ends of the variables of one cron job, after its name (HTCondor's `cron_job_params.cpp` and its users).

@@ -191,6 +191,13 @@ impl Checker<'_> {
             self.retirement(definition);
             return;
         }
+        // `_checkInvalidParam` in HTCondor's `slot_builder.cpp`.
+        if upper == "NUM_SLOTS_TYPE_0" {
+            let message = format!("`{}` ends the startd: types of slots are numbered from 1", shown(name));
+            let found = definition.value_problem(Severity::Error, message).code("bad-value");
+            self.found.push(found.help("write `NUM_SLOTS_TYPE_1`"));
+            return;
+        }
         let kind = kind(&upper);
         let word = words::rule(&upper);
         let listed = kind.is_some() || word.is_some() || upper.starts_with("SEC_") || upper.starts_with("SLOT_TYPE_");

@@ -37,19 +37,24 @@ impl Checker<'_> {
         let of_program = ["ARGS", "ENV", "ENVIRONMENT", "COMMAND", "FORMAT"].iter().any(|end| upper.ends_with(end));
         let plain =
             definition.place.is_some() && definition.template.is_none() && (is_list || !definition.raw.contains(&b'"'));
-        if !plain || of_program || knob::is_transform(bare) || !is_list && !is_named(bare) {
+        if !plain || of_program || knob::is_transform(bare) {
             return;
         }
         let text = definition.raw;
         // A path or a word, and a comment.
         let hash = text.windows(2).position(|two| two[0].is_ascii_whitespace() && two[1] == b'#').map(|at| at + 1);
         let words = |text: &[u8]| text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
-        if let Some(at) = hash.filter(|at| paths::is_folder(&upper) && words(&text[..*at]) == 1) {
+        let is_path = paths::is_path(&upper) || paths::is_folder(&upper) && is_named(bare);
+        let of_machine = upper.starts_with("MACHINE_RESOURCE_");
+        if let Some(at) = hash.filter(|at| of_machine || is_path && words(&text[..*at]) == 1) {
             let message = format!("`{}` is a part of the value: comments have lines of their own", shown(&text[at..]));
             let found = definition.value_problem(Severity::Warning, message).code("bad-value");
             self.found.push(
                 found.help(format!("write `{}`, and the comment on its own line", shown(text[..at].trim_ascii()))),
             );
+            return;
+        }
+        if !is_list && !is_named(bare) {
             return;
         }
         let Some(name) = swallowed_name(text).filter(|name| is_list || is_named(name)) else { return };
@@ -214,6 +219,7 @@ impl Checker<'_> {
             .or_else(|| names::of_slot(name))
             .or_else(|| names::of_member(name))
             .or_else(|| names::of_table(name))
+            .or_else(|| names::of_slip(name))
             .filter(|_| !family)?;
         (!self.mentioned().contains(&name.to_ascii_uppercase())).then_some(meant)
     }
