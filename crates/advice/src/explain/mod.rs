@@ -35,6 +35,7 @@ use classmate_pool::internal::queue::Job;
 use classmate_pool::{PreparedPool, Snapshot};
 
 /// Facts about a slot that last through a cycle, which changes the slot.
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub struct SlotFacts {
     /// Its name.
     pub name: String,

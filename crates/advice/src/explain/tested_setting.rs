@@ -290,7 +290,7 @@ impl SettingTrials<'_> {
                     let text = format!("{}", value as f64 / 1000.0);
                     vec![SettingChange::Line(format!("GROUP_QUOTA_DYNAMIC_{name}"), text)]
                 };
-                let (found, tested) = self.smallest_value([value, 1000], &[guess], &change)?;
+                let (found, tested) = self.smallest_value([value, 1000], &[guess], change)?;
                 // What a person would write, if it does.
                 let rounded = found - found % 10;
                 let better = (rounded > value && rounded < found).then(|| self.tried(&change(rounded))).flatten();
