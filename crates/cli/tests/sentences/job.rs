@@ -890,9 +890,9 @@ impl JobCase<'_> {
         let requirements = |ad: &ClassAd| format!("{:#}", ad.get("Requirements").unwrap());
         let (before, text) = (requirements(&self.job.ad), requirements(&job));
         let is_gone = |name: &str| before.contains(name) && !text.contains(name);
-        let arch = is_gone("Arch").then_some(" && TARGET.Arch == \"X86_64\"").unwrap_or_default();
+        let arch = if is_gone("Arch") { " && TARGET.Arch == \"X86_64\"" } else { "" };
         let asks = is_gone("Cpus") && job.eval_int("RequestCpus").is_some_and(|cores| cores > 1);
-        let cores = asks.then_some(" && TARGET.Cpus >= RequestCpus").unwrap_or_default();
+        let cores = if asks { " && TARGET.Cpus >= RequestCpus" } else { "" };
         job.insert_expr("Requirements", &parsed(&format!("({text}){arch}{cores}"))?);
         let matches = |slot: &&Slot| symmetric(&job, &slot.ad, &self.played.settings);
         let after: Vec<&Slot> = self.slots().iter().filter(matches).collect();
