@@ -238,7 +238,7 @@ impl Linter<'_> {
             let reference = tree.reference(id).filter(|reference| reference.scope == RefScope::Either)?;
             let name = reference.name;
             let there = self.schema.is_some_and(|schema| schema.has(name));
-            if is_known(name.folded()) || there || self.slots_have(name) || self.jobs_get(name) || asks(tree, id) {
+            if is_known(name.folded()) || there || self.slots_have(name) || self.jobs_get(name) {
                 return None;
             }
             let is_time =
@@ -246,7 +246,7 @@ impl Linter<'_> {
             if !is_time && !self.is_own_macro(name, role) {
                 return None;
             }
-            let span = tree.span(id)?;
+            let span = tree.span(id).filter(|_| !asks(tree, id))?;
             let shown = written(text, span);
             let message = format!("`{shown}` is UNDEFINED: it is a macro here, and not an attribute");
             Some(Diagnostic::warning(message, span).help(format!("write `$({shown})`")).code("unseen-attribute"))

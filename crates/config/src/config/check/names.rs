@@ -448,7 +448,7 @@ pub(super) fn of_slip(name: &[u8]) -> Option<String> {
     /// The letters of the shortest word that is taken for a misspelled one.
     const SHORTEST: usize = 3;
     let upper = String::from_utf8_lossy(name).to_ascii_uppercase();
-    let is_known = |name: &str| is_variable(name.as_bytes());
+    let is_known = |name: &str| is_variable(name.as_bytes()) || is_of_every_daemon(name.as_bytes(), &BTreeSet::new());
     let mut at = 0;
     for word in upper.split('_') {
         let (before, after) = (&upper[..at], &upper[at + word.len()..]);
