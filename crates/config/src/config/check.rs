@@ -320,11 +320,14 @@ impl<'c> Checker<'c> {
         self.minutes(definition);
         self.missing(definition);
         self.swallowed(definition);
+        let start = self.found.len();
         let (prefix, Some(bare)) = self.split(name, definition) else {
             // What no daemon reads, it does not read under its own name either.
             if let Some(dot) = memchr::memchr(b'.', name).filter(|_| !self.is_referenced(name)) {
-                self.obsolete(&name[dot + 1..], definition);
-                self.of_other_daemon((&name[..dot], &name[dot + 1..]), definition);
+                let is_read = !self.obsolete(&name[dot + 1..], definition) && self.found.len() == start;
+                if is_read {
+                    self.of_other_daemon((&name[..dot], &name[dot + 1..]), definition);
+                }
             }
             return;
         };
