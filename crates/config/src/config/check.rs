@@ -314,13 +314,12 @@ impl<'c> Checker<'c> {
     }
 
     fn definition(&mut self, definition: &Definition<'_>) {
-        let name = definition.name;
+        let (name, start) = (definition.name, self.found.len());
         self.unread(definition);
         self.other_value(definition);
         self.minutes(definition);
         self.missing(definition);
         self.swallowed(definition);
-        let start = self.found.len();
         let (prefix, Some(bare)) = self.split(name, definition) else {
             // What no daemon reads, it does not read under its own name either.
             if let Some(dot) = memchr::memchr(b'.', name).filter(|_| !self.is_referenced(name)) {
