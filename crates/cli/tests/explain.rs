@@ -41,8 +41,8 @@ fn explained(job: &ClassAd, slots: Vec<ClassAd>) -> (PoolFacts<'static>, Explana
 }
 
 /// The job with the changes of a suggestion made in its text; none if something else than the job changes.
-fn changed(job: &ClassAd, changes: &[Change]) -> Option<ClassAd> {
-    let mut job = job.clone();
+fn changed(before: &ClassAd, changes: &[Change]) -> Option<ClassAd> {
+    let mut job = before.clone();
     for change in changes {
         let text = match change.of {
             Changed::Slot => return None,
@@ -59,7 +59,26 @@ fn changed(job: &ClassAd, changes: &[Change]) -> Option<ClassAd> {
         let expr = parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap();
         job.insert_expr(change.attribute.as_str(), &expr);
     }
-    Some(job)
+    let removes = changes.iter().any(|change| change.of == Changed::Condition);
+    Some(if removes { submitted_again(before, job) } else { job })
+}
+
+/// A job with what `condor_submit` adds to its Requirements and did not before the change: a condition on the platform or on the
+/// CPUs, if there is none and more than one CPU is requested (`check_requirements` in HTCondor's `submit_utils.cpp`).
+fn submitted_again(before: &ClassAd, mut after: ClassAd) -> ClassAd {
+    let conditions = |job: &ClassAd| {
+        let requirements = job.get("Requirements").unwrap().to_string();
+        let arch = (!requirements.contains("TARGET.Arch")).then_some("TARGET.Arch == \"X86_64\"");
+        let is_one = job.eval_int("RequestCpus").is_none_or(|cpus| cpus <= 1);
+        let cpus = (!requirements.contains("TARGET.Cpus") && !is_one).then_some("TARGET.Cpus >= RequestCpus");
+        [arch, cpus]
+    };
+    let known = conditions(before);
+    for added in conditions(&after).into_iter().flatten().filter(|one| !known.contains(&Some(one))) {
+        let whole = format!("({}) && {added}", after.get("Requirements").unwrap());
+        after.insert_expr("Requirements", &parse_expr(whole.as_bytes(), &ParseOptions::default()).unwrap());
+    }
+    after
 }
 
 /// A slot with the changes of a suggestion made in its text; none if the job changes.
@@ -80,13 +99,13 @@ fn changed_slot(slot: &ClassAd, changes: &[Change]) -> Option<ClassAd> {
     Some(slot)
 }
 
-/// How many slots a change of their policy wins, made in the text of all that have it; none if the job changes, or if a text
-/// stands more than once.
 /// The number of slots that match a job, evaluated one by one.
 fn matching(facts: &PoolFacts, job: &ClassAd) -> usize {
     facts.slots.iter().filter(|slot| symmetric(job, &slot.ad, &facts.settings)).count()
 }
 
+/// The number of slots that a change of their policy wins, made in the text of all that have it; none if the job changes, or if a
+/// text stands more than once.
 fn won_by_text(facts: &PoolFacts, job: &ClassAd, suggestion: &Suggestion) -> Option<usize> {
     let mut won = 0;
     for slot in facts.slots {
@@ -1097,9 +1116,10 @@ fn attributes_of_the_slot_are_not_left_out_of_requests() {
     assert!(!found.causes[0].text.contains("REMOVE_SIGNIFICANT_ATTRIBUTES"), "{:?}", found.causes);
 }
 
-/// A job takes one of two slots in use by the rank of the slot, after the turn of another submitter: then both were protected.
+/// A job takes one of two slots in use by the rank of the slot, before the turn of another submitter or after it: before it, that slot
+/// is not protected as well, and after it both were.
 #[test]
-fn a_slot_that_was_taken_later_was_protected() {
+fn a_slot_that_was_taken_before_is_not_protected_as_well() {
     let slot = |name: &str, rank: &str| {
         ad(&format!(
             "[Name = \"{name}\"; State = \"Claimed\"; RemoteUser = \"b@x\"; RemoteOwner = \"b@x\"; CurrentRank = 0.0; \
@@ -1109,12 +1129,19 @@ fn a_slot_that_was_taken_later_was_protected() {
     let job = |cluster: u32, user: &str| {
         ad(&format!("[ClusterId = {cluster}; ProcId = 0; JobStatus = 1; User = \"{user}\"; Requirements = true]"))
     };
-    let slots = vec![slot("s1", "TARGET.User == \"e@x\""), slot("s2", "0.0")];
-    let config = Config::parse("c", b"UID_DOMAIN = x\nPREEMPTION_REQUIREMENTS = false\n").unwrap();
-    let snapshot = Snapshot { slots, jobs: vec![job(1, "a@x"), job(2, "e@x")], config, ..Snapshot::default() };
-    let found = replay::explain_job(&snapshot, "1.0".parse().unwrap()).unwrap().unwrap();
-    let causes: Vec<&str> = found.causes.iter().map(|cause| cause.text.as_str()).collect();
-    assert_eq!(causes, ["2 matching slots are busy, and PREEMPTION_REQUIREMENTS (`false`) never allows preemption"]);
+    let causes = |preferred: &str, explained: &str| -> Vec<String> {
+        let slots = vec![slot("s1", &format!("TARGET.User == \"{preferred}\"")), slot("s2", "0.0")];
+        let config = Config::parse("c", b"UID_DOMAIN = x\nPREEMPTION_REQUIREMENTS = false\n").unwrap();
+        let snapshot = Snapshot { slots, jobs: vec![job(1, "a@x"), job(2, "e@x")], config, ..Snapshot::default() };
+        let found = replay::explain_job(&snapshot, explained.parse().unwrap()).unwrap().unwrap();
+        found.causes.into_iter().map(|cause| cause.text).collect()
+    };
+    // The turn of a@x comes first.
+    let later = causes("e@x", "1.0");
+    assert_eq!(later, ["2 matching slots are busy, and PREEMPTION_REQUIREMENTS (`false`) never allows preemption"]);
+    let before = causes("a@x", "2.0");
+    assert!(before[0].starts_with("a@x got 1 of the 2 matching slots"), "{before:?}");
+    assert_eq!(before[1], "1 matching slot is busy, and PREEMPTION_REQUIREMENTS (`false`) never allows preemption");
 }
 
 /// What is proposed for a job, one line each.
@@ -1443,10 +1470,10 @@ fn changes_of_a_job_that_something_else_keeps_idle_do_not_help() {
 
 #[test]
 fn an_amount_of_disk_is_whole_in_a_unit_of_submit_files() {
-    // 15229609 KB are 14.5 GB, and 14 GB are 14680064 KB.
+    // 15229609 KB are 14.5 GB, and 14 GB are 14680064 KB, about half of what is requested.
     let found =
-        suggestions("RequestDisk = 2000000000; Requirements = true", "Requirements = TARGET.RequestDisk <= 15229609");
-    assert!(found.contains(&"request_disk = 14 GB: 1 of 1 slot matches".to_owned()), "{found:?}");
+        suggestions("RequestDisk = 30000000; Requirements = true", "Requirements = TARGET.RequestDisk <= 15229609");
+    assert_eq!(found[0], "request_disk = 14 GB: 1 of 1 slot matches", "{found:?}");
 }
 
 #[test]
