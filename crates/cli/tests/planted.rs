@@ -26,7 +26,7 @@ struct Planted {
     log: Option<String>,
 }
 
-/// What a command finds first, its kind and its words, and the lines of its suggestions.
+/// The kind and the words of the first finding of a command, and the lines of its suggestions.
 fn first(planted: &Planted) -> (String, String, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &Option<String>| {

@@ -207,8 +207,7 @@ fn preempting(
     for job in asking.into_iter().take(3) {
         let PreparedJob { ad, .. } = prepared.job(job.ad, job.submitter.as_bytes());
         let facts = PreCycleFacts::of(&JobView::of(&alone, &ad), &job.submitter, &[]);
-        let kept: Vec<Cause> =
-            protected((&facts.preemption, &facts.unmet), 0).into_iter().chain(facts.keeping).collect();
+        let kept: Vec<Cause> = protected(&facts, 0).into_iter().chain(facts.keeping).collect();
         let whose = format!("{user} uses it; job {} of {}", job.id, job.submitter);
         match kept.as_slice() {
             [] => causes.push(Cause::plain(Reason::Taken, format!("{whose} may preempt it"))),

@@ -204,16 +204,12 @@ pub(super) fn of_gpus(text: &[u8], options: &ParseOptions) -> Vec<Diagnostic> {
         if let Some(reference) = tree.reference(id) {
             let name = reference.name.display().into_owned();
             let lower = name.to_ascii_lowercase();
+            let short = SHORT.iter().find(|(short, _)| *short == lower).map(|(_, meant)| format!("write `{meant}`"));
             let is_property = PROPERTIES.iter().any(|known| known.eq_ignore_ascii_case(&name));
-            if let Some(meant) = near::closest_within(1, name.as_bytes(), PROPERTIES).filter(|_| !is_property) {
+            let near = near::closest_within(1, name.as_bytes(), PROPERTIES).filter(|_| !is_property);
+            if let Some(help) = near.map(|meant| format!("did you mean `{meant}`?")).or(short) {
                 let message = format!("`{name}` is not a property of a GPU");
-                let found = Diagnostic::warning(message, tree.span(id)?).did_you_mean(Some(meant));
-                return Some(found.code("unseen-attribute"));
-            }
-            if let Some((_, meant)) = SHORT.iter().find(|(short, _)| *short == lower) {
-                let message = format!("`{name}` is not a property of a GPU");
-                let found = Diagnostic::warning(message, tree.span(id)?).help(format!("write `{meant}`"));
-                return Some(found.code("unseen-attribute"));
+                return Some(Diagnostic::warning(message, tree.span(id)?).help(help).code("unseen-attribute"));
             }
             let property = ["cuda", "gpus_"]
                 .iter()

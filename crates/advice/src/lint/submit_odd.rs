@@ -11,7 +11,7 @@ use super::submit_programs::{base, interprets};
 use super::submit_shapes::odd_shape;
 use super::submit_values::quotes_fault;
 use crate::submit::queue::number;
-use classmate_config::internal::config::parenthesized;
+use classmate_config::internal::config::unclosed;
 
 /// Commands that are the name of one file or folder.
 const FILES: [&str; 11] = [
@@ -188,7 +188,8 @@ fn odd_text(name: &str, value: &str) -> Option<(String, String)> {
 
 /// The value of a command that is read in an unexpected way, and its help.
 pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
-    let is_open = |(at, _): &(usize, &str)| parenthesized(&value.as_bytes()[at + 1..]).is_none();
+    let not_closed = unclosed(value.as_bytes());
+    let is_open = |(at, _): &(usize, &str)| not_closed.binary_search(&(at + 1)).is_ok();
     let open = value.match_indices("$(").filter(|_| !matches!(name, "requirements" | "rank")).find(is_open);
     if let Some((start, _)) = open {
         let rest = &value[start..];

@@ -322,11 +322,11 @@ impl<'c> Checker<'c> {
         self.swallowed(definition);
         let (prefix, Some(bare)) = self.split(name, definition) else {
             // What no daemon reads, it does not read under its own name either.
-            if let Some(dot) = memchr::memchr(b'.', name).filter(|_| !self.is_referenced(name)) {
-                let is_read = !self.obsolete(&name[dot + 1..], definition) && self.found.len() == start;
-                if is_read {
-                    self.of_other_daemon((&name[..dot], &name[dot + 1..]), definition);
-                }
+            if let Some(dot) = memchr::memchr(b'.', name).filter(|_| !self.is_referenced(name))
+                && !self.obsolete(&name[dot + 1..], definition)
+                && self.found.len() == start
+            {
+                self.of_other_daemon((&name[..dot], &name[dot + 1..]), definition);
             }
             return;
         };

@@ -40,7 +40,7 @@ pub use condor::{Config, Context, Definition, FoundValue, Source};
 pub use disk::Disk;
 pub use files::{FileError, Files, Output, TextFiles};
 pub use read::BYTE_ORDER_MARK;
-pub use reference::{is_name_byte, parenthesized};
+pub use reference::{is_name_byte, parenthesized, unclosed};
 pub use statement::is_statement;
 
 /// A diagnostic that stops the reading of a configuration.

@@ -55,6 +55,19 @@ pub fn parenthesized(text: &[u8]) -> Option<usize> {
     close.map(|close| close + 1)
 }
 
+/// The places of the parentheses of a text that are opened and not closed, in order.
+pub fn unclosed(text: &[u8]) -> Vec<usize> {
+    let mut open = Vec::new();
+    for (at, byte) in text.iter().enumerate() {
+        match byte {
+            b'(' => open.push(at),
+            b')' => drop(open.pop()),
+            _ => {}
+        }
+    }
+    open
+}
+
 /// The reference at the beginning of a text, if `$(` there opens a well-formed one.
 pub(crate) fn find(text: &Text<'_>) -> Option<Reference> {
     if text.get(0) != Some(b'$') || text.get(1) != Some(b'(') {

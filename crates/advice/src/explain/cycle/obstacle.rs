@@ -124,7 +124,7 @@ pub(crate) fn of_cycle(
         CycleObstacle::Limit(_) => {}
         CycleObstacle::ConcurrencyLimit => found.extend(story.limits.iter().filter_map(reached)),
         CycleObstacle::PreemptionRequirements => {
-            found.extend(protected((&story.preemption, &pre_cycle.unmet), taken.preempted));
+            found.extend(protected(pre_cycle, taken.preempted));
         }
         CycleObstacle::Rank => found.extend(pre_cycle.keeping.iter().cloned()),
         // A limit that was reached before the first request was rejected.
@@ -313,13 +313,14 @@ fn is_false(clause: &Clause) -> bool {
     clause.text == "false"
 }
 
+/// Tests if a condition of `PREEMPTION_REQUIREMENTS` without parts is not true for some slots.
+pub(crate) fn is_failing(clause: &Clause) -> bool {
+    clause.joint != Connective::All && clause.together.is_some() && clause.alone.yes < clause.alone.total()
+}
+
 /// The conditions of `PREEMPTION_REQUIREMENTS` that protect slots in use, in one sentence.
-pub(crate) fn protected((preemption, unmet): (&[Clause], &[String]), preempted: usize) -> Option<Cause> {
-    let is_failing = |clause: &Clause| {
-        clause.joint != Connective::All && clause.together.is_some() && clause.alone.yes < clause.alone.total()
-    };
-    let failing: Vec<&Clause> = preemption.iter().filter(|clause| is_failing(clause)).collect();
-    let values = preemption.iter().position(is_failing).and_then(|at| unmet.get(at)).map_or("", String::as_str);
+pub(crate) fn protected(facts: &PreCycleFacts, preempted: usize) -> Option<Cause> {
+    let failing: Vec<&Clause> = facts.preemption.iter().filter(|clause| is_failing(clause)).collect();
     let kept = |clause: &Clause| clause.alone.total() - clause.alone.yes;
     let total = failing.first()?.alone.total();
     let text = match failing.as_slice() {
@@ -333,10 +334,11 @@ pub(crate) fn protected((preemption, unmet): (&[Clause], &[String]), preempted: 
             format!("{total} matching {busy} busy, and PREEMPTION_REQUIREMENTS (`false`) never allows preemption")
         }
         [one] => format!(
-            "PREEMPTION_REQUIREMENTS protects {} of {} in use: `{}` is not true{values}",
+            "PREEMPTION_REQUIREMENTS protects {} of {} in use: `{}` is not true{}",
             kept(one),
             counted(total, "matching slot"),
-            one.text
+            one.text,
+            facts.unmet
         ),
         several => {
             let each = |one: &&Clause| format!("`{}` is not true for {}", one.text, kept(one));

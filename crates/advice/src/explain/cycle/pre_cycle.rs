@@ -6,7 +6,7 @@ use crate::explain::ad_table::AdTable;
 use crate::explain::causes::{Cause, Reason};
 use crate::explain::clauses::{AdCondition, Clause, conditions_of, counted, truth_of};
 use crate::explain::cycle::limit_status::{LimitStatus, limits};
-use crate::explain::cycle::obstacle::moment;
+use crate::explain::cycle::obstacle::{is_failing, moment};
 use crate::explain::cycle::slot_rank::keeping;
 use crate::explain::cycle::unsent::UnsentAttributes;
 use crate::explain::job_view::JobView;
@@ -37,8 +37,8 @@ pub struct PreCycleFacts {
     pub(crate) elsewhere: usize,
     /// The conditions of `PREEMPTION_REQUIREMENTS`, for the matching slots in use that it protects.
     pub(crate) preemption: Vec<Clause>,
-    /// For each of these the values of its attributes for the slots for which it is not true.
-    pub(crate) unmet: Vec<String>,
+    /// If it is one of these alone that is not true, the values of its attributes for the slots that it protects.
+    pub(crate) unmet: String,
     /// The causes for which matching slots in use keep their jobs because of `Rank`.
     pub(crate) keeping: Vec<Cause>,
     /// The concurrency limits that the job requests, as they are held.
@@ -212,9 +212,9 @@ fn is_elsewhere(view: &JobView<'_>, class: &SlotClass) -> bool {
 /// The attribute with the partitions of a slot.
 pub(crate) const PARTITION: &str = "PartitionName";
 
-/// The conditions of `PREEMPTION_REQUIREMENTS` for the slots of others that it keeps from the job, and the values beside each for
-/// those for which it is not true.
-fn preemption(view: &JobView<'_>, submitter: &str, usable: &[usize]) -> (Vec<Clause>, Vec<String>) {
+/// The conditions of `PREEMPTION_REQUIREMENTS` for the slots of others that it keeps from the job, and the values beside the one
+/// that is not true, if there is one alone.
+fn preemption(view: &JobView<'_>, submitter: &str, usable: &[usize]) -> (Vec<Clause>, String) {
     let pool = view.pool;
     let Some(expr) = &pool.rules.preemption.requirements else { return Default::default() };
     let others = |at: &&usize| {
@@ -240,11 +240,11 @@ fn preemption(view: &JobView<'_>, submitter: &str, usable: &[usize]) -> (Vec<Cla
     if refused.is_empty() {
         return Default::default();
     }
+    let clauses = counted(&conditions, refused.iter().map(|(_, row)| (row.as_slice(), 1)));
+    let mut failing = (0..clauses.len()).filter(|at| is_failing(&clauses[*at]));
+    let (Some(at), None) = (failing.next(), failing.next()) else { return (clauses, String::new()) };
+    let unmet: Vec<u32> = refused.iter().filter(|(_, row)| row[at] != Truth::True).map(|(slot, _)| *slot).collect();
     let opposites = Opposites { one: view.job, many: &table, is_job: true };
-    let values = |(at, condition): (usize, &AdCondition)| {
-        let unmet = refused.iter().filter(|(_, row)| row[at] != Truth::True).map(|(slot, _)| *slot);
-        opposites.beside(&condition.expr, false, &unmet.collect::<Vec<_>>())
-    };
-    let values = conditions.all.iter().enumerate().map(values).collect();
-    (counted(&conditions, refused.iter().map(|(_, row)| (row.as_slice(), 1))), values)
+    let values = opposites.beside(&conditions.all[at].expr, false, &unmet);
+    (clauses, values)
 }

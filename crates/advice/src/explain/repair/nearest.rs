@@ -250,8 +250,9 @@ fn asks_more(change: &Change) -> bool {
         && !is_request_of_all(name)
 }
 
-/// Changes by their size, those that reduce a request to less than a quarter last; of equal ones corrections come first, then strings that
-/// were probably misspelled, then those after which most slots match, then fewer changes, with smaller changes of the same limits before them. Of other values for a constant, all but one come last.
+/// Changes by their size, those that reduce a request to less than a quarter last; of equal ones corrections come first, then strings
+/// that were probably misspelled, then those after which most slots match, then fewer changes, with smaller changes of the same limits
+/// before them. Of other values for a constant, all but one come last.
 fn ranked(mut tested: Vec<TestedChange>) -> Vec<TestedChange> {
     let mut most: IndexMap<Vec<(Changed, String)>, usize> = IndexMap::new();
     for one in &tested {
@@ -348,7 +349,7 @@ fn of_edits(
         let mut names: Vec<Name> = edits.iter().map(|edit| edit.name).collect();
         let mut after = changed(view.job, edits);
         let removes = edits.iter().any(|edit| edit.of == Changed::Condition);
-        if let Some(completed) = completed(view.job, &after).filter(|_| removes) {
+        if let Some(completed) = removes.then(|| completed(view.job, &after)).flatten() {
             after.insert_expr(requirements, &completed);
             names.push(requirements);
         }

@@ -167,20 +167,24 @@ pub(super) fn unseen(
 /// empty: `$(START) && …`.
 fn opened(definition: &Definition<'_>, statement: &[u8]) -> Option<Vec<u8>> {
     let value = statement[memchr::memchr(b'=', statement)? + 1..].trim_ascii();
-    let own = [b"$(", bare(definition.name), b")"].concat();
-    let (mut raw, mut without, mut at) = (Vec::with_capacity(value.len()), Vec::new(), 0);
-    while at < value.len() {
-        if value[at..].get(..own.len()).is_some_and(|text| text.eq_ignore_ascii_case(&own)) {
-            raw.extend_from_slice(UNKNOWN.as_bytes());
-            raw.extend_from_slice(bare(definition.name));
-            at += own.len();
-        } else {
-            raw.push(value[at]);
-            without.push(value[at]);
-            at += 1;
-        }
+    let name = bare(definition.name);
+    let own = [b"$(", name, b")"].concat();
+    let is_own = |rest: &[u8]| rest.get(..own.len()).is_some_and(|text| text.eq_ignore_ascii_case(&own));
+    let with = |text: &[u8]| replaced(value, |rest| is_own(rest).then(|| (own.len(), text.to_vec())));
+    (with(b"").trim_ascii() == definition.raw.trim_ascii()).then(|| with(&[UNKNOWN.as_bytes(), name].concat()))
+}
+
+/// A text in which others take the place of references: for what begins with one, its length and the other text.
+fn replaced(text: &[u8], reference: impl Fn(&[u8]) -> Option<(usize, Vec<u8>)>) -> Vec<u8> {
+    let (mut made, mut at) = (Vec::with_capacity(text.len()), 0);
+    for dollar in memchr::memchr_iter(b'$', text) {
+        let Some((length, other)) = reference(&text[dollar..]).filter(|_| dollar >= at) else { continue };
+        made.extend_from_slice(&text[at..dollar]);
+        made.extend_from_slice(&other);
+        at = dollar + length;
     }
-    (without.trim_ascii() == definition.raw.trim_ascii()).then_some(raw)
+    made.extend_from_slice(&text[at..]);
+    made
 }
 
 impl Linter<'_> {
@@ -372,20 +376,11 @@ impl Linter<'_> {
         let references: BTreeMap<&[u8], &[u8]> =
             undefined.iter().map(|one| (&definition.raw[one.at.0..one.at.0 + one.at.1], one.name.as_slice())).collect();
         let lengths: BTreeSet<usize> = references.keys().map(|reference| reference.len()).collect();
-        let (mut raw, mut at) = (Vec::with_capacity(definition.raw.len()), 0);
-        for dollar in memchr::memchr_iter(b'$', definition.raw) {
-            let rest = &definition.raw[dollar..];
-            let known = lengths.iter().filter_map(|length| rest.get(..*length));
-            let mut known = known.filter_map(|text| references.get_key_value(text));
-            let Some((reference, name)) = known.next() else { continue };
-            if dollar >= at {
-                raw.extend_from_slice(&definition.raw[at..dollar]);
-                raw.extend_from_slice(UNKNOWN.as_bytes());
-                raw.extend_from_slice(name);
-                at = dollar + reference.len();
-            }
-        }
-        raw.extend_from_slice(&definition.raw[at..]);
+        let raw = replaced(definition.raw, |rest| {
+            let mut known = lengths.iter().filter_map(|length| rest.get(..*length));
+            let (reference, name) = known.find_map(|text| references.get_key_value(text))?;
+            Some((reference.len(), [UNKNOWN.as_bytes(), name].concat()))
+        });
         self.judge_opened(definition, &raw, role);
     }
 

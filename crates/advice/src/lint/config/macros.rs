@@ -1,6 +1,7 @@
 //! Macros of a configuration that nothing defines, and text that only looks like one.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::{Linter, shown_name};
 use crate::lint::LineIndex;
@@ -17,7 +18,7 @@ use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate_config::internal::config::check::{closest_variable, has_root, is_variable, slipped_variable};
-use classmate_config::internal::config::{knob, parenthesized};
+use classmate_config::internal::config::{knob, unclosed};
 use classmate_config::{Definition, Location};
 
 /// The macros of a route that the job router reads (HTCondor's `JobRouter.cpp`).
@@ -242,6 +243,25 @@ impl Linter<'_> {
         }
     }
 
+    /// Reports a value that begins with `=`, `DAEMON_LIST == MASTER`, unless it is a known error; returns true if it does. A macro may
+    /// be an operator and what follows it.
+    fn begins_with_sign(&mut self, definition: &Definition<'_>, place: &Location) -> bool {
+        let rest =
+            definition.raw.strip_prefix(b"=").filter(|rest| !rest.first().is_some_and(|next| b"=?!~".contains(next)));
+        let Some(rest) = rest.filter(|_| !is_expression(bare(definition.name))) else { return false };
+        let known = self.of_line.get(&(Arc::clone(&place.file), place.line));
+        let last = known.and_then(|(_, last)| self.alarms.get(*last));
+        if last.is_some_and(|alarm| alarm.severity == Severity::Error) {
+            return false;
+        }
+        let name = shown_name(definition.name);
+        let found =
+            Diagnostic::warning_at(format!("the value of `{name}` begins with `=`"), Some(place.clone())).width(1);
+        let found = found.help(format!("write `{name} = {}`", shown_name(rest.trim_ascii())));
+        self.report(found.code("odd-line"), Some(name));
+        true
+    }
+
     /// Text that looks like a reference to a macro and is none: `$(LOG/x` without `)`, and `${LOG}`.
     pub(super) fn no_macros<'d>(&mut self, definitions: impl Iterator<Item = Definition<'d>>) {
         let config = self.config;
@@ -256,18 +276,7 @@ impl Linter<'_> {
                 continue;
             }
             let Some(place) = definition.value_place() else { continue };
-            // `DAEMON_LIST == MASTER`. A macro may be an operator and what follows it.
-            let is_value = raw.first() == Some(&b'=') && !raw.get(1).is_some_and(|next| b"=?!~".contains(next));
-            let is_known = |one: &Diagnostic| {
-                let at = one.place.as_ref().map(|place| (&place.file, place.line));
-                at == Some((&place.file, place.line)) && one.severity == Severity::Error
-            };
-            if is_value && !is_expression(bare(definition.name)) && !self.alarms.iter().any(is_known) {
-                let name = shown_name(definition.name);
-                let message = format!("the value of `{name}` begins with `=`");
-                let found = Diagnostic::warning_at(message, Some(place.clone())).width(1);
-                let found = found.help(format!("write `{name} = {}`", shown_name(raw[1..].trim_ascii())));
-                self.report(found.code("odd-line"), Some(name));
+            if self.begins_with_sign(&definition, &place) {
                 continue;
             }
             if let Some((at, name)) = of_windows(raw).filter(|_| !upper.ends_with(b"FORMAT")) {
@@ -277,6 +286,7 @@ impl Linter<'_> {
                 let found = found.help(format!("write `$ENV({name})`"));
                 self.report(found.code("leftover-macro"), Some(shown_name(definition.name)));
             }
+            let not_closed = unclosed(raw);
             for at in memchr::memchr_iter(b'$', raw) {
                 let word =
                     |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
@@ -323,7 +333,7 @@ impl Linter<'_> {
                     continue;
                 }
                 let (message, help) = match next {
-                    b'(' if end > open + 1 && parenthesized(&raw[open..]).is_none() => {
+                    b'(' if end > open + 1 && not_closed.binary_search(&open).is_ok() => {
                         (format!("`{shown}` has no `)`, so it is not a macro"), "add the `)`".to_owned())
                     }
                     // Other names are for a shell.

@@ -44,9 +44,8 @@ impl Checker<'_> {
         // A path or a word, and a comment.
         let hash = text.windows(2).position(|two| two[0].is_ascii_whitespace() && two[1] == b'#').map(|at| at + 1);
         let words = |text: &[u8]| text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
-        let is_path = paths::is_path(&upper) || paths::is_folder(&upper) && is_named(bare);
         let of_machine = upper.starts_with("MACHINE_RESOURCE_");
-        if let Some(at) = hash.filter(|at| of_machine || is_path && words(&text[..*at]) == 1) {
+        if let Some(at) = hash.filter(|at| of_machine || paths::is_path(&upper) && words(&text[..*at]) == 1) {
             let message = format!("`{}` is a part of the value: comments have lines of their own", shown(&text[at..]));
             let found = definition.value_problem(Severity::Warning, message).code("bad-value");
             self.found.push(

@@ -181,7 +181,7 @@ impl RequestClass {
         if let Some(positions) = self.verdict.order.positions() {
             rows.follow(self.order, positions, table);
             if self.frontier.from == 0 {
-                // Most slots that come before are of no use to it, and many are free.
+                // It does not accept most slots before that one, of which many are free.
                 self.frontier.from = rows.first_of(self.order, &self.verdict.both, positions, table);
             }
             return self.best_by_slot(rows, session);
