@@ -40,6 +40,8 @@ pub(super) struct Fact {
     pub(super) unit: Option<&'static str>,
     /// The smallest and the largest value.
     pub(super) range: Option<(i64, i64)>,
+    /// The largest value on Linux.
+    pub(super) most: Option<i64>,
     /// Strings that it can be.
     pub(super) values: Vec<&'static str>,
     /// It is none but these strings.
@@ -72,6 +74,7 @@ impl Fact {
             expression: record.get("type") == Some("expression"),
             unit: record.get("unit"),
             range,
+            most: record.get("most").and_then(|most| most.parse().ok()),
             values: record.get("values").map(|values| values.split(' ').collect()).unwrap_or_default(),
             closed: record.get("closed").is_some(),
             past: record.get("past").is_some(),

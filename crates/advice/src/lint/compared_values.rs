@@ -244,7 +244,8 @@ pub(super) fn of_range(measured: &Measured, op: BinaryOp, value: &Value, span: S
     let is_number = matches!(value, Value::Int(_) | Value::Real(_));
     // A boolean is 0 or 1 beside a number.
     let truths = (measured.fact.kind == Some(Kind::Boolean)).then_some((0, 1));
-    let (low, high) = measured.fact.range.or(truths).filter(|_| is_number)?;
+    let most = measured.fact.most.filter(|_| is_order(op)).map(|most| (i64::MIN, most));
+    let (low, high) = measured.fact.range.or(truths).or(most).filter(|_| is_number)?;
     let (op, always) = match op {
         BinaryOp::Is => (BinaryOp::Equal, "never true"),
         // -1 often stands for no value.
@@ -258,7 +259,11 @@ pub(super) fn of_range(measured: &Measured, op: BinaryOp, value: &Value, span: S
     if compare(op, &range, &Values::value(value)).has(Truths::TRUE) {
         return None;
     }
-    let bounds = if high == i64::MAX { format!("at least {low}") } else { format!("from {low} to {high}") };
+    let bounds = match (low, high) {
+        (low, i64::MAX) => format!("at least {low}"),
+        (i64::MIN, high) => format!("at most {high} on Linux"),
+        (low, high) => format!("from {low} to {high}"),
+    };
     let message = format!("`{}` is {bounds}: this is {always}", measured.fact.name);
     Some(Diagnostic::warning(message, span).help("compare it with a value that it can have").code("impossible-value"))
 }

@@ -258,21 +258,32 @@ impl Finder<'_> {
         Some(Diagnostic::warning(message, span).help(format!("write `{product}`")).code("odd-unit"))
     }
 
-    /// An attribute that counts bytes, and the constant that it is multiplied by.
+    /// An attribute that counts bytes, and the product of the constants that it is multiplied by.
     fn sized(&self, id: NodeId) -> Option<(&'static Fact, f64)> {
-        let id = self.tree.bare(id);
-        let of = |id: NodeId| self.known(self.tree.reference(self.tree.bare(id))?);
+        let mut id = self.tree.bare(id);
         let number = |id: NodeId| number_of(&self.constant(id)?);
-        let (fact, factor) = match self.tree.view(id) {
-            View::Binary { op: BinaryOp::Multiply, left, right } => match number(right) {
-                Some(factor) => (of(left)?, factor),
-                None => (of(right)?, number(left)?),
-            },
-            View::Binary { op: BinaryOp::Divide, left, right } => (of(left)?, 1.0 / number(right)?),
-            View::Reference(_) => (of(id)?, 1.0),
-            _ => return None,
-        };
-        (matches!(fact.unit, Some("MiB" | "KiB")) && factor > 0.0).then_some((fact, factor))
+        let mut product = 1.0;
+        loop {
+            let (part, factor) = match self.tree.view(id) {
+                View::Binary { op: BinaryOp::Multiply, left, right } => match number(right) {
+                    Some(factor) => (left, factor),
+                    None => (right, number(left)?),
+                },
+                View::Binary { op: BinaryOp::Divide, left, right } => (left, 1.0 / number(right)?),
+                View::Reference(reference) => {
+                    let fact = self.known(reference)?;
+                    return (matches!(fact.unit, Some("MiB" | "KiB")) && product > 0.0).then_some((fact, product));
+                }
+                _ => return None,
+            };
+            (id, product) = (self.tree.bare(part), product * factor);
+        }
+    }
+
+    /// Tests whether a factor of 1024, or of its square, is written in a part.
+    fn writes_step(&self, id: NodeId) -> bool {
+        let is_step = |id: NodeId| matches!(self.tree.node(id), Node::Literal(Literal::Int(1024 | 1_048_576)));
+        (self.tree.first_of(id)..=id).any(is_step)
     }
 
     /// `ResidentSetSize > RequestMemory`: two attributes that count in different units, or in the same after one of them was
@@ -289,7 +300,8 @@ impl Finder<'_> {
         if one_unit == two_unit {
             // Other factors may be meant: a thousandth of a disk.
             let is_step = |ratio: f64| ratio == 1024.0 || ratio == 1_048_576.0;
-            if !is_step(ratio) && !is_step(1.0 / ratio) {
+            let is_written = self.writes_step(left) || self.writes_step(right);
+            if !is_step(ratio) && !is_step(1.0 / ratio) && !is_written {
                 return None;
             }
             let message = format!("`{}` and `{}` are both in {one_unit}", one.name, two.name);

@@ -5,11 +5,12 @@
 
 use super::attributes::{exists_only, fact};
 use super::expression::{LintContext, written};
+use classmate::internal::analysis::proof::{PairAnswer, find_pair};
 use classmate::internal::syntax::expr::{Node, NodeId, Tree};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::{BinaryOp, UnaryOp};
 use classmate::internal::syntax::view::RefScope;
-use classmate::{Diagnostic, Expr, Name};
+use classmate::{Diagnostic, EvalOptions, Expr, Name};
 
 /// The activities of a slot in each of its states, lower case (the manual's chapter on states and activities, `ResState.cpp`).
 const ACTIVITIES: [(&str, &[&str]); 7] = [
@@ -55,7 +56,7 @@ pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagn
                 let leaves = leaves(tree, tree.bare(id));
                 let clauses: Vec<ComparedClause> =
                     leaves.iter().filter_map(|leaf| clause(tree, *leaf)).take(MAX_CLAUSES).collect();
-                found.extend(excluded(context, tree, &clauses));
+                found.extend(excluded(context, tree, &clauses).or_else(|| apart(context, expr, &leaves)));
                 open.extend(leaves);
             }
             Node::Binary(BinaryOp::Or, left, right) => open.extend([left, right]),
@@ -126,6 +127,41 @@ fn excluded(context: &LintContext<'_>, tree: &Tree, clauses: &[ComparedClause]) 
         let found = Diagnostic::warning(format!("`{}` contradicts `{}`: {why}", shown.0, shown.1), span);
         Some(found.related(other, "conflicts with this").help("remove one of the two clauses").code("contradiction"))
     })
+}
+
+/// The first two clauses that compare the same computed value, `time() - QDate`, with constants and are never both true.
+fn apart(context: &LintContext<'_>, expr: &Expr, leaves: &[NodeId]) -> Option<Diagnostic> {
+    let tree = expr.tree();
+    let is_constant = |id: NodeId| {
+        let plain = |id: NodeId| matches!(tree.node(id), Node::Literal(_) | Node::Paren(_) | Node::Binary(..));
+        (tree.first_of(id)..=id).all(plain)
+    };
+    let computed = |leaf: &NodeId| {
+        let Node::Binary(op, left, right) = *tree.node(tree.bare(*leaf)) else { return None };
+        let side = match (is_constant(left), is_constant(right)) {
+            (false, true) => left,
+            (true, false) => right,
+            _ => return None,
+        };
+        // Comparisons of attributes are claims about clauses.
+        let is_compared = is_order(op) || op == BinaryOp::Equal;
+        let is_computed = matches!(tree.node(tree.bare(side)), Node::Binary(..) | Node::Call(_));
+        let key = || expr.part(tree.bare(side)).to_string().to_ascii_lowercase();
+        (is_compared && is_computed).then(|| (tree.bare(*leaf), key()))
+    };
+    let clauses: Vec<(NodeId, String)> = leaves.iter().filter_map(computed).take(MAX_CLAUSES).collect();
+    let pairs = clauses.iter().enumerate().flat_map(|(at, one)| clauses[..at].iter().map(move |other| (other, one)));
+    let settings = EvalOptions::default();
+    let mut pairs = pairs.filter(|(first, second)| first.1 == second.1);
+    let (first, second) = pairs.find(|(first, second)| {
+        let clauses = [expr.part(first.0), expr.part(second.0)];
+        matches!(find_pair(&clauses.each_ref(), &[], &settings), PairAnswer::Impossible)
+    })?;
+    let (span, other) = (tree.span(second.0)?, tree.span(first.0)?);
+    let shown = (written(context.text, span), written(context.text, other));
+    let found = Diagnostic::warning(format!("`{}` contradicts `{}`", shown.0, shown.1), span);
+    let found = found.related(other, "conflicts with this").help("the condition can never be true");
+    Some(found.code("contradiction"))
 }
 
 /// The reason for which the second clause is never true where the first one is.

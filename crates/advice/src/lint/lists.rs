@@ -165,7 +165,9 @@ impl<'c> Lists<'c> {
                 continue;
             }
             let (mut signs, mut wildcards) = (Alike::default(), Alike::default());
-            for item in self.items(&definition) {
+            let items = self.items(&definition);
+            let only_one = self.only_missing(&definition, &items);
+            for item in items {
                 let upper = item.to_ascii_uppercase();
                 let is_value = matches!(&*upper, b"TRUE" | b"FALSE") || upper.first().is_some_and(u8::is_ascii_digit);
                 if is_value && self.config.definition(&item).is_none() {
@@ -192,10 +194,20 @@ impl<'c> Lists<'c> {
                         !self.advertised.contains_key(name.as_bytes()) && !self.is_mentioned(name.as_bytes())
                     };
                     let near = self.near.closest(allowed(&upper), &shown(&upper), is_meant).map(str::to_owned);
-                    let Some(near) = near.or_else(|| Some(shown(&self.longer(&upper)?))) else { continue };
-                    let near = self.config.definition(near.as_bytes()).map_or(near, |one| shown(bare(one.name)));
-                    let message = format!("`{}` is listed but not defined, so it has no effect", shown(&item));
-                    let warning = problem(&definition, message).did_you_mean(Some(near));
+                    let near = near.or_else(|| Some(shown(&self.longer(&upper)?)));
+                    if near.is_none() && only_one.as_ref() != Some(&item) {
+                        continue;
+                    }
+                    let near = near
+                        .map(|near| self.config.definition(near.as_bytes()).map_or(near, |one| shown(bare(one.name))));
+                    let item = shown(&item);
+                    let message = format!("`{item}` is listed but not defined, so it has no effect");
+                    let warning = match near {
+                        Some(near) => problem(&definition, message).did_you_mean(Some(near)),
+                        None => {
+                            problem(&definition, message).help(format!("define `{item}`, or remove it from the list"))
+                        }
+                    };
                     found.push((warning, shown(definition.name)));
                 }
             }
@@ -210,6 +222,20 @@ impl<'c> Lists<'c> {
                 found.push((warning, shown(definition.name)));
             }
         }
+    }
+
+    /// The only item of a list that is not defined, if the file of the list defines all others: other files hardly define it.
+    fn only_missing(&self, list: &Definition<'_>, items: &[Vec<u8>]) -> Option<Vec<u8>> {
+        const LEAST: usize = 3;
+        let is_here = |item: &&Vec<u8>| {
+            let of_item = self.config.definition(item).and_then(|one| one.place);
+            of_item.is_some_and(|at| list.place.is_some_and(|place| place.file == at.file))
+        };
+        let mut missing = items.iter().filter(|item| !is_here(item));
+        let (item, None) = (missing.next()?, missing.next()) else { return None };
+        let is_of_others = is_known(&item.to_ascii_lowercase()) || self.config.definition(item).is_some();
+        let is_alone = items.len() >= LEAST && !is_of_others && !misses_files(self.config);
+        is_alone.then(|| item.clone())
     }
 
     /// Items of other lists of names: quotes, brackets and `;` are a part of them. Those of slots and of jobs are attributes.

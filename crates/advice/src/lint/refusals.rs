@@ -10,9 +10,9 @@ use super::commands::is_command;
 use super::expression::MAX_TEXT;
 use super::submit_macros::Macros;
 use super::submit_odd::odd_value;
-use super::submit_queue::{odd_items, queue_fault};
+use super::submit_queue::{has_empty_slice, odd_items, queue_fault};
 use super::submit_values::bad_value;
-use crate::submit::queue::{ItemKind, ItemList, QueueStatement, Slice};
+use crate::submit::queue::{ItemKind, ItemList, QueueStatement};
 use crate::submit::statements::{appended, is_name, queue_arguments};
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::syntax::parse::parse_expr;
@@ -192,7 +192,7 @@ impl Reading {
             let queue = QueueStatement::parse(&arguments).ok();
             let odd = queue.as_ref().and_then(odd_items);
             self.found.extend(odd.map(|(message, help)| (at, warning(message, text, help).code("odd-command"))));
-            if queue.and_then(|queue| queue.slice).is_some_and(Slice::is_empty) {
+            if queue.as_ref().is_some_and(has_empty_slice) {
                 let message = "the slice has no items, so there are no jobs";
                 let help = "write `[first:end]`, with a larger end";
                 self.found.push((at, warning(message, text, help).code("odd-command")));

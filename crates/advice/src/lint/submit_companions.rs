@@ -64,6 +64,7 @@ impl Reading {
             self.no_history(),
             self.resource_of_job(),
             self.both_ways(),
+            self.two_programs(),
         ];
         let related = self.doubled().into_iter().chain(self.related(universe));
         for (at, message, help) in found.into_iter().flatten().chain(related) {
@@ -72,6 +73,15 @@ impl Reading {
                 self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
             }
         }
+    }
+
+    /// A command for the shell beside a program, which does not run then (`SetExecutable` in HTCondor's `submit_utils.cpp`).
+    fn two_programs(&self) -> Companion {
+        self.value(&["shell"])?;
+        let name = ["executable", "cmd"].into_iter().find(|name| self.value(&[name]).is_some())?;
+        let (_, at) = self.value(&[name])?;
+        let message = format!("`{name}` has no effect beside `shell`, which is the command that runs");
+        Some((*at, message, "remove one of them".to_owned()))
     }
 
     /// A file that is to be encrypted, and is not.

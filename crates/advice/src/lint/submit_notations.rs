@@ -276,10 +276,11 @@ pub(super) fn function_fault(name: &str, parts: &[&str]) -> Option<(&'static str
     let bounds = "write `$RANDOM_INTEGER(minimum,maximum)`, perhaps with a step of at least 1";
     match name {
         "ENV" if parts == [""] => Some(("names no variable", "write `$ENV(NAME)`")),
-        "RANDOM_CHOICE" if parts.len() == 1 && parts[0].contains(';') => {
+        "RANDOM_CHOICE" if parts == [""] => Some(("has no items", "write `$RANDOM_CHOICE(first,second)`")),
+        // One word may be the name of a macro with the items.
+        "RANDOM_CHOICE" if parts.len() == 1 && parts[0].contains([';', ' ']) && !parts[0].contains('$') => {
             Some(("has one item, as only `,` separates", "write `$RANDOM_CHOICE(first,second)`"))
         }
-        "RANDOM_CHOICE" if parts == [""] => Some(("has no items", "write `$RANDOM_CHOICE(first,second)`")),
         "RANDOM_INTEGER" if parts.len() < 2 => Some(("has no maximum", bounds)),
         "RANDOM_INTEGER" if (0..3).any(is_word) => Some(("has an argument that is not a whole number", bounds)),
         "RANDOM_INTEGER" if number(0)? > number(1)? => Some(("has a minimum above the maximum", bounds)),

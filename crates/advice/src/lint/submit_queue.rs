@@ -3,7 +3,7 @@
 //! In: the arguments of the statement. Out: the fault and its help.
 
 use super::submit_values::is_size_unit;
-use crate::submit::queue::{ItemKind, ItemList, PathKind, QueueStatement, number};
+use crate::submit::queue::{ItemKind, ItemList, PathKind, QueueStatement, Slice, number};
 
 /// The name of a file with the number of the job.
 pub(super) fn numbered(file: &str) -> String {
@@ -37,13 +37,23 @@ fn is_span(item: &str) -> bool {
         .is_some_and(|(first, last)| number(first).zip(number(last)).is_some_and(|(first, last)| first < last))
 }
 
-/// The items of a statement, if they are on its line; 1 for others.
+/// The items that are used, if they are on the line of the statement; 1 for others.
 pub(super) fn items(queue: &QueueStatement<'_>) -> usize {
-    let ItemList::Here(text) = &queue.list else { return 1 };
-    if queue.kind != ItemKind::Words || queue.slice.is_some() || text.contains('$') {
-        return 1;
-    }
-    text.split([',', ' ', '\t']).filter(|item| !item.is_empty()).count().max(1)
+    if queue.slice.is_some() { 1 } else { listed_items(queue).unwrap_or(1).max(1) }
+}
+
+/// The number of items on the line of a statement, before a slice is taken.
+fn listed_items(queue: &QueueStatement<'_>) -> Option<usize> {
+    let ItemList::Here(text) = &queue.list else { return None };
+    let is_plain = queue.kind == ItemKind::Words && !text.contains('$');
+    is_plain.then(|| text.split([',', ' ', '\t']).filter(|item| !item.is_empty()).count())
+}
+
+/// Tests whether the slice of a statement leaves no item.
+pub(super) fn has_empty_slice(queue: &QueueStatement<'_>) -> bool {
+    let is_beyond =
+        |slice: Slice| listed_items(queue).is_some_and(|count| count > 0 && !(0..count).any(|at| slice.has(at, count)));
+    queue.slice.is_some_and(|slice| slice.is_empty() || is_beyond(slice))
 }
 
 /// A range of numbers, as other languages write it: `1..10`, `{1..10}`, `range(10)`, and the command `seq 1 10`.

@@ -79,12 +79,17 @@ fn unwritten(config: &Config, written: &[Definition<'_>], found: &mut lists::Fou
             Some(rest[..rest.find(is_end)?].to_owned())
         }));
     }
+    let has = |name: &str| WAYS.iter().any(|way| config.definition(format!("{way}{name}").as_bytes()).is_some());
     for list in written.iter().filter(|one| bare(one.name).to_ascii_uppercase().ends_with(LIST)) {
-        let Some(text) = unknowns::known_value(config, list).filter(|_| !may_be_elsewhere(list)) else { continue };
-        for item in list_items(&text) {
+        let Some(text) = unknowns::known_value(config, list) else { continue };
+        let items = list_items(&text);
+        // Beside another map of the list, other files hardly have it.
+        if may_be_elsewhere(list) && !items.iter().any(|item| has(&shown(item))) {
+            continue;
+        }
+        for item in items {
             let name = shown(&item);
-            let has = |way: &&str| config.definition(format!("{way}{name}").as_bytes()).is_some();
-            if name.contains('$') || WAYS.iter().any(has) || !called.contains(&name.to_ascii_lowercase()) {
+            if name.contains('$') || has(&name) || !called.contains(&name.to_ascii_lowercase()) {
                 continue;
             }
             let message = format!("the map `{name}` has neither a file nor lines, so `userMap` finds nothing in it");

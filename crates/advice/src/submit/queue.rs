@@ -192,7 +192,7 @@ impl Slice {
     }
 
     /// Returns true if an item is used, of so many.
-    pub(super) fn has(self, at: usize, count: usize) -> bool {
+    pub(crate) fn has(self, at: usize, count: usize) -> bool {
         let at = i64::try_from(at).unwrap_or(i64::MAX);
         let count = i64::try_from(count).unwrap_or(i64::MAX);
         let place = |number: i64| if number < 0 { number.saturating_add(count) } else { number };

@@ -39,11 +39,12 @@ mod tests {
 
     #[test]
     fn every_fact_is_of_a_known_kind() {
-        const FIELDS: [&str; 15] = [
+        const FIELDS: [&str; 16] = [
             "ad",
             "closed",
             "codes",
             "if",
+            "most",
             "negotiator",
             "only",
             "past",

@@ -214,6 +214,15 @@ pub(super) fn unknown_level(name: &[u8]) -> Option<String> {
     (!is_known && level.bytes().all(|byte| byte.is_ascii_alphabetic())).then(|| level.to_owned())
 }
 
+/// Returns true for the name (upper case) of a setting of the log of one of HTCondor's daemons: `TRUNC_SCHEDD_LOG_ON_OPEN`
+/// (`dprintf_config.cpp`).
+pub(super) fn is_of_log(upper: &[u8]) -> bool {
+    let Ok(name) = std::str::from_utf8(upper) else { return false };
+    let daemon = ["MAX_NUM_", "MAX_", "TRUNC_"].iter().find_map(|before| name.strip_prefix(before));
+    let daemon = daemon.and_then(|rest| rest.strip_suffix("_LOG").or_else(|| rest.strip_suffix("_LOG_ON_OPEN")));
+    daemon.is_some_and(|daemon| names(DAEMONS).any(|known| known == daemon))
+}
+
 /// Returns true if a name (upper case) is of those that every daemon has: `NEGOTIATOR_ARGS`, `MAX_NEGOTIATOR_LOG`.
 /// `own_daemons` are the daemons, upper case, that the configuration itself names.
 pub(super) fn is_of_every_daemon(upper: &[u8], own_daemons: &BTreeSet<Vec<u8>>) -> bool {

@@ -451,6 +451,8 @@ fn of_security(upper: &str, value: &str) -> Option<Problem> {
     }
     let help = "write `REQUIRED`, `PREFERRED`, `OPTIONAL` or `NEVER`".to_owned();
     let read = match value.bytes().next()?.to_ascii_uppercase() {
+        // An abbreviation is what it looks like.
+        b'R' | b'P' | b'O' | b'N' if value.len() == 1 => return None,
         b'R' | b'Y' | b'T' => "REQUIRED",
         b'P' => "PREFERRED",
         b'O' => "OPTIONAL",

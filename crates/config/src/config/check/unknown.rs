@@ -66,7 +66,7 @@ impl Checker<'_> {
     pub(super) fn unknown(&mut self, name: &[u8], definition: &Definition<'_>) {
         let upper = name.to_ascii_uppercase();
         let is_known = self.config.built_in(name).is_some() || table::entry(&upper).is_some() || has_no_default(&upper);
-        if is_known || self.is_referenced(name) {
+        if is_known || names::is_of_log(&upper) || self.is_referenced(name) {
             return;
         }
         if self.obsolete(name, definition) {
