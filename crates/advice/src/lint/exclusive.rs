@@ -5,12 +5,14 @@
 
 use super::attributes::{exists_only, fact};
 use super::expression::{LintContext, written};
-use classmate::internal::analysis::proof::{PairAnswer, find_pair};
+use classmate::internal::analysis::compare::narrowed;
+use classmate::internal::analysis::evaluate::{Analysis, unknown};
+use classmate::internal::analysis::values::{Truths, Values};
 use classmate::internal::syntax::expr::{Node, NodeId, Tree};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::{BinaryOp, UnaryOp};
 use classmate::internal::syntax::view::RefScope;
-use classmate::{Diagnostic, EvalOptions, Expr, Name};
+use classmate::{Diagnostic, Expr, Name};
 
 /// The activities of a slot in each of its states, lower case (the manual's chapter on states and activities, `ResState.cpp`).
 const ACTIVITIES: [(&str, &[&str]); 7] = [
@@ -129,35 +131,47 @@ fn excluded(context: &LintContext<'_>, tree: &Tree, clauses: &[ComparedClause]) 
     })
 }
 
-/// The first two clauses that compare the same computed value, `time() - QDate`, with constants and are never both true.
-fn apart(context: &LintContext<'_>, expr: &Expr, leaves: &[NodeId]) -> Option<Diagnostic> {
-    let tree = expr.tree();
+/// A clause that compares something computed from attributes, `time() - QDate`, with a constant.
+struct ComputedClause {
+    at: NodeId,
+    /// The computed part, as text in lower case.
+    of: String,
+    /// Its values with which the clause is true.
+    values: Values,
+}
+
+fn computed_clause(expr: &Expr, analysis: &Analysis<'_>, leaf: NodeId) -> Option<ComputedClause> {
+    let (tree, at) = (expr.tree(), expr.tree().bare(leaf));
+    let Node::Binary(op, left, right) = *tree.node(at) else { return None };
     let is_constant = |id: NodeId| {
         let plain = |id: NodeId| matches!(tree.node(id), Node::Literal(_) | Node::Paren(_) | Node::Binary(..));
         (tree.first_of(id)..=id).all(plain)
     };
-    let computed = |leaf: &NodeId| {
-        let Node::Binary(op, left, right) = *tree.node(tree.bare(*leaf)) else { return None };
-        let side = match (is_constant(left), is_constant(right)) {
-            (false, true) => left,
-            (true, false) => right,
-            _ => return None,
-        };
-        // Comparisons of attributes are claims about clauses.
-        let is_compared = is_order(op) || op == BinaryOp::Equal;
-        let is_computed = matches!(tree.node(tree.bare(side)), Node::Binary(..) | Node::Call(_));
-        let key = || expr.part(tree.bare(side)).to_string().to_ascii_lowercase();
-        (is_compared && is_computed).then(|| (tree.bare(*leaf), key()))
+    let (op, side, constant) = match (is_constant(left), is_constant(right)) {
+        (false, true) => (op, left, right),
+        (true, false) => (op.turned(), right, left),
+        _ => return None,
     };
-    let clauses: Vec<(NodeId, String)> = leaves.iter().filter_map(computed).take(MAX_CLAUSES).collect();
+    let side = tree.bare(side);
+    // Comparisons of attributes are claims about clauses, and a random number is another one each time.
+    let is_random = |id: NodeId| matches!(tree.node(id), Node::Call(call) if tree.calls[*call as usize].name.folded() == b"random");
+    let is_computed = matches!(tree.node(side), Node::Binary(..) | Node::Call(_));
+    if !(is_order(op) || op == BinaryOp::Equal) || !is_computed || (tree.first_of(side)..=side).any(is_random) {
+        return None;
+    }
+    let values = narrowed(op, &Values::any(), &analysis.values(constant), Truths::TRUE);
+    Some(ComputedClause { at, of: expr.part(side).to_string().to_ascii_lowercase(), values })
+}
+
+/// The first two clauses that compare the same computed value with constants, and are never both true.
+fn apart(context: &LintContext<'_>, expr: &Expr, leaves: &[NodeId]) -> Option<Diagnostic> {
+    let (tree, analysis) = (expr.tree(), Analysis::new(expr.tree(), &unknown));
+    let computed = leaves.iter().filter_map(|leaf| computed_clause(expr, &analysis, *leaf));
+    let clauses: Vec<ComputedClause> = computed.take(MAX_CLAUSES).collect();
     let pairs = clauses.iter().enumerate().flat_map(|(at, one)| clauses[..at].iter().map(move |other| (other, one)));
-    let settings = EvalOptions::default();
-    let mut pairs = pairs.filter(|(first, second)| first.1 == second.1);
-    let (first, second) = pairs.find(|(first, second)| {
-        let clauses = [expr.part(first.0), expr.part(second.0)];
-        matches!(find_pair(&clauses.each_ref(), &[], &settings), PairAnswer::Impossible)
-    })?;
-    let (span, other) = (tree.span(second.0)?, tree.span(first.0)?);
+    let mut pairs = pairs.filter(|(first, second)| first.of == second.of);
+    let (first, second) = pairs.find(|(first, second)| first.values.intersection(&second.values).is_empty())?;
+    let (span, other) = (tree.span(second.at)?, tree.span(first.at)?);
     let shown = (written(context.text, span), written(context.text, other));
     let found = Diagnostic::warning(format!("`{}` contradicts `{}`", shown.0, shown.1), span);
     let found = found.related(other, "conflicts with this").help("the condition can never be true");
