@@ -154,7 +154,8 @@ fn computed_clause(expr: &Expr, analysis: &Analysis<'_>, leaf: NodeId) -> Option
     };
     let side = tree.bare(side);
     // Comparisons of attributes are claims about clauses, and a random number is another one each time.
-    let is_random = |id: NodeId| matches!(tree.node(id), Node::Call(call) if tree.calls[*call as usize].name.folded() == b"random");
+    let is_random =
+        |id: NodeId| matches!(tree.node(id), Node::Call(call) if tree.calls[*call as usize].name.folded() == b"random");
     let is_computed = matches!(tree.node(side), Node::Binary(..) | Node::Call(_));
     if !(is_order(op) || op == BinaryOp::Equal) || !is_computed || (tree.first_of(side)..=side).any(is_random) {
         return None;

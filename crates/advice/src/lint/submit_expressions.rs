@@ -11,6 +11,7 @@ use super::expression::Role;
 use super::knobs::{MATCH, ON_ACCESS_POINT};
 use super::rules::published;
 use super::submit_requests::{is_amount, number_expected};
+use super::submit_values::bad_value;
 use super::units::{NamedAmount, meant_of, named_amounts};
 use super::versions::LintVersions;
 use crate::submit::statements::{queue_arguments, statements};
@@ -428,6 +429,10 @@ pub(super) fn string_for_number(name: &str, text: &[u8], options: &ParseOptions)
         return None;
     }
     let shown = String::from_utf8_lossy(text).into_owned();
+    // What `condor_submit` rejects is an error.
+    if bad_value(name, &shown).is_some() {
+        return None;
+    }
     let message = format!("`{name}` is a number or a condition, and `{shown}` is a string");
     let found = Diagnostic::warning(message, Span::new(0, text.len())).code("type-clash");
     Some(found.help(format!("write `{}`", shown.trim_matches('"'))))
