@@ -464,8 +464,11 @@ impl Config {
         self.detected(&upper).or_else(|| entry().map(definition))
     }
 
+    /// The value of a name as it is written. A default that is empty is none, and an empty value of a file is one (`lookup_macro` in
+    /// HTCondor's `config.cpp`).
     fn raw(&self, name: &[u8]) -> Option<&[u8]> {
-        self.definition(name).map(|found| found.raw)
+        let found = self.definition(name)?;
+        (found.place.is_some() || !found.raw.is_empty()).then_some(found.raw)
     }
 
     /// Returns true if a name has a value that is not empty.
@@ -614,6 +617,14 @@ mod tests {
         let error = Config::parse("test", text.as_bytes()).unwrap_err();
         let place = error.place.unwrap();
         (error.message, place.line, place.column)
+    }
+
+    /// As `condor_config_val` 25.14.1 prints them.
+    #[test]
+    fn a_default_that_is_empty_is_not_the_value_of_a_name() {
+        assert_eq!(value("A =\nB = x$Fn(A)", "B").as_deref(), Some("x"));
+        assert_eq!(value("B = x$Fn(GROUP_NAMES)", "B").as_deref(), Some("xGROUP_NAMES"));
+        assert_eq!(value("GROUP_NAMES =\nB = x$Fn(GROUP_NAMES)", "B").as_deref(), Some("x"));
     }
 
     /// The defaults of HTCondor 10.0, 24.0 and 25.14 (`docs/reference/versions.md` 6).

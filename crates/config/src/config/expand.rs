@@ -109,11 +109,9 @@ pub(crate) struct Scope<'a, 'b> {
 }
 
 impl<'a> Scope<'a, '_> {
-    /// The expanded text of a name; `None` if it is not defined or empty.
+    /// The expanded text of a name; `None` if it is not defined.
     pub(crate) fn value(&mut self, name: &[u8]) -> Result<Option<Vec<u8>>, ExpandError> {
-        let Some(value) = (self.around.lookup)(name).filter(|value| !value.is_empty()) else {
-            return Ok(None);
-        };
+        let Some(value) = (self.around.lookup)(name) else { return Ok(None) };
         let upper = self.entered(name)?;
         self.nested(Some(upper)).run(value).map(Some)
     }

@@ -396,6 +396,7 @@ mod tests {
             b"FILE" => b"/data/simulate.tar.gz",
             b"SELF" => b"$INT(SELF)",
             b"V" => b"FOO",
+            b"NOTHING" => b"",
             _ => return None,
         })
     }
@@ -476,6 +477,24 @@ mod tests {
             ("$EVAL(2.50)", "2.500000000000000E+00"),
             ("$EVAL([a=1])", "[ a = 1 ]"),
         ]);
+    }
+
+    /// As `condor_config_val` 25.14.1 prints them.
+    #[test]
+    fn an_empty_value_is_the_value_of_a_name() {
+        check(&[
+            ("x$Fn(NOTHING)", "x"),
+            ("x$BASENAME(NOTHING)", "x"),
+            ("x$DIRNAME(NOTHING)", "x"),
+            ("x$EVAL(NOTHING)", "x"),
+            ("x$STRING(NOTHING)", "x"),
+            ("x$SUBSTR(NOTHING,0)", "x"),
+            ("x$CHOICE(0,NOTHING)", "x"),
+            ("x$(NOTHING:def)", "xdef"),
+        ]);
+        for call in ["$CHOICE(1,NOTHING)", "$RANDOM_CHOICE(NOTHING)", "$INT(NOTHING)", "$CHOICE(NOTHING,p,q)"] {
+            assert!(expanded(call).is_err(), "{call}");
+        }
     }
 
     #[test]
