@@ -23,6 +23,7 @@ use classmate_pool::internal::negotiate::{PreparedPool, Purpose, Snapshot, negot
 use proptest::prelude::*;
 
 mod facts;
+mod notes;
 
 fn ad(text: &str) -> ClassAd {
     ClassAd::parse(text.as_bytes()).unwrap()

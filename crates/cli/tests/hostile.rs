@@ -773,7 +773,45 @@ fn slots_that_take_long_are_explained_within_bounds() {
         let output = limited(SPACE, PATIENCE / 2, "exec \"$0\" \"$@\"", &arguments);
         let message = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{message}");
-        assert!(message.contains("take more than 800000 steps for 50 slots, such as `s0`"), "{message}");
+        assert!(message.contains("take more than 100000 steps for 50 slots, such as `s0`"), "{message}");
+    }
+}
+
+/// Conditions of a job that are a megabyte long, that double, or whose patterns backtrack.
+#[test]
+fn a_megabyte_of_conditions_is_explained_within_bounds() {
+    let folder = tempfile::tempdir().unwrap();
+    let slot = |at: usize| {
+        format!(
+            "MyType=\"Machine\"\nName=\"s{at}\"\nMachine=\"h{at}\"\nCpus=1\nMemory=8192\nState=\"Unclaimed\"\nRequirements=true\n"
+        )
+    };
+    let slots: String = (0..50).map(slot).collect::<Vec<_>>().join("\n");
+    let slots = file(&folder, "slots.ads", slots.as_bytes());
+    let clauses: Vec<String> =
+        (0..20_000).map(|at| format!("(TARGET.A{at} > {at} || TARGET.Memory > {})", at + 9000)).collect();
+    let names: Vec<String> = (0..100_000).map(|at| format!("\"n{at}\"")).collect();
+    let doubling: String = (0..60).map(|at| format!("A{at}=A{0} || A{0}\n", at + 1)).collect();
+    let text_list = (0..150_000).map(|at| format!("n{at}")).collect::<Vec<_>>().join(",");
+    let backtracking = format!("regexp(\"^(([a-z])+.)+[A-Z]([a-z])+$\",\"{}\")", "a".repeat(1000));
+    let cut = "1 condition of the job is too long to be changed in part: only its removal was tested";
+    for (requirements, more, printed, warning) in [
+        (clauses.join(" && "), "", cut, ""),
+        (format!("member(TARGET.Machine,{{{}}})", names.join(",")), "", cut, ""),
+        ("stringListMember(TARGET.Machine,L)".to_owned(), &*format!("L=\"{text_list}\"\n"), "L of the job is", ""),
+        ("A0".to_owned(), &*doubling, "no slot satisfies", "more than 100000 steps"),
+        (backtracking, "", "no slot satisfies", ""),
+    ] {
+        let job = format!(
+            "ClusterId=1\nProcId=0\nJobStatus=1\nJobUniverse=5\nMyType=\"Job\"\nOwner=\"u\"\nUser=\"u@x\"\nRequestCpus=1\n{more}\
+             Requirements={requirements}\n"
+        );
+        let jobs = file(&folder, "jobs.ads", job.as_bytes());
+        let arguments = ["explain", "--slots", &slots, "--jobs", &jobs, "--job", "1.0"];
+        let output = limited(SPACE, PATIENCE, "exec \"$0\" \"$@\"", &arguments);
+        let (answer, message) = (text(&output.stdout), text(&output.stderr));
+        assert!(answer.contains(printed), "{:.60}: {:?} {answer:.2000}{message:.2000}", requirements, output.status);
+        assert!(message.contains(warning) && answer.lines().count() <= 12, "{answer:.2000}{message:.2000}");
     }
 }
 

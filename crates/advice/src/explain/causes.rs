@@ -17,6 +17,7 @@ use crate::explain::free_gpus::FreeGpus;
 use crate::explain::full_slots::FullSlots;
 use crate::explain::job_view::JobView;
 use crate::explain::names::{MissingAttribute, references};
+use crate::explain::policy_notes::{opens, small_unit};
 use crate::explain::same_fact::{classes_of, is_part_of, key, representative};
 use crate::explain::slot_classes::SlotClass;
 use crate::explain::values::{Opposites, beside, summary, verb};
@@ -75,6 +76,8 @@ pub enum Reason {
     NotLookedAt,
     /// Other jobs got or use the slots.
     Taken,
+    /// Its submitter got slots that have room for more of its jobs.
+    Leftovers,
     /// It gets a slot.
     Matched,
     /// It loses the slot it has.
@@ -104,6 +107,7 @@ impl Reason {
             Reason::Rank => "slots in use prefer their jobs",
             Reason::NotLookedAt => "matching slots are not considered",
             Reason::Taken => "other jobs use the slots",
+            Reason::Leftovers => "slots of the submitter have room for more jobs",
             Reason::Matched => "matched",
             Reason::Displaced => "displaced",
         }
@@ -598,10 +602,13 @@ fn of_slots_condition(view: &JobView<'_>, Failing { condition, classes, .. }: &F
         };
         format!("{which}: `{holder}` requires `{:#}`{note}", condition.expr)
     };
+    let mut small = deciders.iter().map(|one| &one.condition.expr).chain([&condition.expr]).map(small_unit);
+    let small = small.find_map(|note| note);
+    let note = opens(view, &condition.expr, &refusing).or(small).unwrap_or_default();
     let slot = refusing.first().map(|at| &view.pool.slots[*at as usize].ad);
     let left_out = slot.and_then(|slot| left_out_by([view.job, slot], &view.pool.rules, &condition.expr));
     let unsent = left_out.map(|(name, setting)| format!("; {setting} leaves `{name}` out of requests"));
-    Cause::new(Reason::Refused, label, text + &unsent.unwrap_or_default())
+    Cause::new(Reason::Refused, label, text + &note + &unsent.unwrap_or_default())
 }
 
 /// The places of a condition of slots in the policies of some classes that fail by it.

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 #[cfg(test)]
 use classmate::EvalOptions;
 use classmate::internal::eval::conditions::{Condition, Conditions, Connective, SplitRules};
-use classmate::internal::syntax::expr::{NodeId, Tree};
+use classmate::internal::syntax::expr::{Node, NodeId, Tree};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::view::{RefScope, Reference};
 use classmate::internal::value::logic::Truth;
@@ -180,6 +180,22 @@ pub(super) fn deciding_leaves(conditions: &AdConditions, row: &[Truth], at: usiz
         }
     }
     found
+}
+
+/// Tests if a condition is too long to be changed in its parts: there are few such conditions, and each part would take long to test.
+pub(super) fn is_long(expr: &Expr) -> bool {
+    /// Parts of a condition, and bytes of its strings.
+    const MAX_SIZE: [usize; 2] = [2000, 20_000];
+    let (parts, bytes) = size(expr);
+    parts > MAX_SIZE[0] || bytes > MAX_SIZE[1]
+}
+
+/// The number of parts of an expression, and of the bytes of its strings.
+pub(super) fn size(expr: &Expr) -> (usize, usize) {
+    let tree = expr.tree();
+    let ids = tree.first_of(expr.root())..=expr.root();
+    let bytes = |id: NodeId| if let Node::Literal(Literal::Str(text)) = tree.node(id) { text.len() } else { 0 };
+    (ids.clone().count(), ids.map(bytes).sum())
 }
 
 /// Tests if an expression is the constant `false`.

@@ -188,6 +188,18 @@ pub(super) fn in_any_case(expr: &Expr, values: &dyn Fn(Name) -> Vec<Vec<u8>>) ->
     is_first.then(|| parsed(format!("stringListIMember({arguments}").as_bytes(), tree.semantics)).flatten()
 }
 
+/// The search for a pattern in any case that was probably intended by one in the case that is written, if it has letters.
+pub(super) fn any_case(expr: &Expr) -> Option<Expr> {
+    let tree = expr.tree();
+    let Node::Call(call) = *tree.node(tree.bare(expr.root())) else { return None };
+    let site = &tree.calls[call as usize];
+    let [pattern, text] = *tree.run(site.arguments) else { return None };
+    let Node::Literal(Literal::Str(written)) = tree.node(tree.bare(pattern)) else { return None };
+    let is_search = site.name.folded() == b"regexp" && written.iter().any(u8::is_ascii_alphabetic);
+    tree.reference(tree.bare(text)).filter(|_| is_search)?;
+    parsed(format!("regexp({}, {}, \"i\")", expr.part(pattern), expr.part(text)).as_bytes(), tree.semantics)
+}
+
 /// Tests if a string is numbers with a dot between each.
 pub(super) fn is_version(text: &[u8]) -> bool {
     let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
@@ -237,6 +249,15 @@ mod tests {
         assert_eq!(of("stringListMember(Site, \"chtc,UCSD\")"), None);
         assert_eq!(of("stringListMember(Site, \"unl\")"), None);
         assert_eq!(of("stringListIMember(Site, \"chtc\")"), None);
+    }
+
+    #[test]
+    fn a_pattern_in_another_case_was_meant_in_any_case() {
+        let of = |text: &str| any_case(&text.parse().unwrap()).map(|expr| format!("{expr:#}"));
+        assert_eq!(of("regexp(\"^C0[1-6]\\\\.x\", Machine)").unwrap(), "regexp(\"^C0[1-6]\\.x\",Machine,\"i\")");
+        assert_eq!(of("regexp(\"^0\", Machine)"), None);
+        assert_eq!(of("regexp(\"^c\", Machine, \"i\")"), None);
+        assert_eq!(of("regexp(\"^c\", \"C\")"), None);
     }
 
     #[test]

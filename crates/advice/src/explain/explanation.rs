@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::explain::AbandonedSlots;
 use crate::explain::causes::{self, Cause, Reason};
-use crate::explain::clauses::{Clause, counted};
+use crate::explain::clauses::{Clause, counted, is_long};
 use crate::explain::cycle::order::ServiceOrder;
 use crate::explain::cycle::pre_cycle::PARTITION;
 use crate::explain::cycle::trace::CycleTrace;
@@ -71,6 +71,9 @@ pub struct Explanation {
     pub settings: Vec<TestedSetting>,
     /// The trace of one cycle; none if no cycle was run.
     pub cycle: Option<CycleTrace>,
+    /// Conditions of the job that are too long to be changed in their parts: only their removal is tested.
+    #[serde(skip)]
+    pub long: usize,
     /// Slots whose evaluation was abandoned, if there are any.
     #[serde(skip)]
     pub abandoned: Option<AbandonedSlots>,
@@ -149,6 +152,7 @@ impl JobView<'_> {
             suggestions: suggestions.into_iter().map(|tried| tried.suggestion).collect(),
             settings: Vec::new(),
             cycle: None,
+            long: self.conditions.required().filter(|(_, condition)| is_long(&condition.expr)).count(),
             abandoned: self.abandoned(),
         };
         found.judge_suggestions();

@@ -3,7 +3,7 @@
 //! In: what every condition of either side is for every slot. Out: the slots that would match if no part of them were in use.
 
 use crate::explain::causes::{Cause, Obstacle, Reason};
-use crate::explain::clauses::{AdCondition, AdConditions, truth_of};
+use crate::explain::clauses::{AdCondition, AdConditions, is_long, truth_of};
 use crate::explain::job_view::JobView;
 use crate::explain::slot_classes::SlotClass;
 use crate::explain::values::{summary, verb};
@@ -72,6 +72,9 @@ fn is_of_slot(found: &Reference, of_job: bool, job: &ClassAd) -> bool {
 fn of_whole_slot(expr: &Expr, of_job: bool, job: &ClassAd) -> Expr {
     let tree = expr.tree();
     let mut whole = expr.clone();
+    if is_long(expr) {
+        return whole;
+    }
     // Later nodes first: a replacement moves only the nodes after it.
     for id in (tree.first_of(expr.root())..=expr.root()).rev() {
         let Some(found) = tree.reference(id).filter(|found| is_of_slot(found, of_job, job)) else { continue };

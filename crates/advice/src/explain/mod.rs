@@ -14,6 +14,7 @@ mod full_slots;
 pub mod job_view;
 pub mod names;
 pub mod near_jobs;
+mod policy_notes;
 pub mod repair;
 pub mod replay;
 mod same_fact;
@@ -98,6 +99,18 @@ impl<'p> PoolFacts<'p> {
         PoolFacts { slots, of_slots, left_out: &[], unkept: &[], order, rules, settings }
     }
 
+    /// The same for one job, whose expressions may be long: evaluations may take a few steps for each of their parts.
+    pub(crate) fn for_job(mut self, job: &ClassAd, settings: &EvalOptions) -> Self {
+        /// Steps for a part, or for a byte of a string.
+        const STEPS: usize = 8;
+        let names = job.lineage().flat_map(ClassAd::attributes).map(|(name, _)| name);
+        let sizes = names.filter_map(|name| job.get(name)).map(|expr| clauses::size(&expr));
+        let size: usize = sizes.map(|(parts, bytes)| parts + bytes).sum();
+        let limits = &mut self.settings.limits;
+        limits.work = limits.work.max((STEPS * size) as u64).min(settings.limits.work);
+        self
+    }
+
     /// The facts about one of the slots.
     fn of_slot<'s>(&'s self, slot: &'s Slot) -> PoolFacts<'s> {
         let (order, rules) = (Arc::clone(&self.order), Arc::clone(&self.rules));
@@ -129,10 +142,10 @@ pub struct AbandonedSlots {
 fn bounded(mut settings: EvalOptions, slots: usize) -> EvalOptions {
     /// Steps of all slots together.
     const ALL: u64 = 40_000_000;
-    /// Steps that each slot may take.
-    const EACH: u64 = 20_000;
+    /// Steps that each slot may take in a large pool, and in a small one.
+    const EACH: [u64; 2] = [20_000, 100_000];
     let limits = &mut settings.limits;
-    limits.work = limits.work.min((ALL / slots.max(1) as u64).max(EACH));
+    limits.work = limits.work.min((ALL / slots.max(1) as u64).clamp(EACH[0], EACH[1]));
     settings
 }
 

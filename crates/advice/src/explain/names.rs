@@ -12,11 +12,11 @@ use crate::submit::added::Origin;
 use classmate::internal::builtin::near::{allowance, closest, distance};
 use classmate::internal::eval::conditions::Connective;
 use classmate::internal::name::{Key, known};
-use classmate::internal::syntax::expr::{NodeId, Tree};
+use classmate::internal::syntax::expr::{Node, NodeId, Tree, base_of};
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::view::{RefScope, Reference, View};
 use classmate::internal::value::logic::Truth;
-use classmate::{ClassAd, Name};
+use classmate::{ClassAd, Expr, Name};
 
 /// An attribute that no ad defines.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -150,7 +150,7 @@ pub(super) fn absent(
         std::iter::once((true, conditions)).chain(policies.iter().map(|policy| (false, &policy.conditions)))
     {
         for condition in conditions.all.iter().filter(|condition| condition.connective == Connective::Leaf) {
-            let mut told: Option<(String, bool)> = None;
+            let mut told: Option<MissingIn> = None;
             for reference in relied_on(condition.expr.tree(), condition.expr.root()) {
                 let name = reference.name;
                 let (job_side, slot_side) = match (reference.scope, of_job) {
@@ -161,30 +161,31 @@ pub(super) fn absent(
                 if (job_side && job.contains(name)) || (slot_side && in_slots(name)) {
                     continue;
                 }
-                let (clause, decides) = told.get_or_insert_with(|| {
+                let told = told.get_or_insert_with(|| {
                     let key = (of_job, format!("{:#}", condition.expr));
                     let decides = deciding_texts.contains(&key);
-                    (shortened(key.1), decides)
+                    let is_own = !of_job || Origin::of(job, &condition.expr).is_none();
+                    MissingIn { clause: shortened(key.1), decides, is_own, selected: selected(&condition.expr) }
                 });
                 let written = reference.to_string();
                 match places.entry((of_job, written.to_ascii_lowercase())) {
                     // The deciding condition is reported.
                     Entry::Occupied(place) => {
                         let known = &mut found[*place.get()];
-                        if *decides && !known.decides {
-                            (known.decides, known.clause) = (true, clause.clone());
+                        if told.decides && !known.decides {
+                            (known.decides, known.clause) = (true, told.clause.clone());
                         }
                     }
                     Entry::Vacant(place) if found.len() < MAX_MISSING => {
                         place.insert(found.len());
-                        let is_own = !of_job || Origin::of(job, &condition.expr).is_none();
-                        let is_scope = format!("{:#}", condition.expr).contains(&format!("{written}."));
-                        let similar = match is_own {
+                        let similar = match told.is_own {
                             false => None,
-                            true if is_scope => closest(name.as_bytes(), SCOPES).map(str::to_owned),
+                            true if told.selected.contains(&name) => {
+                                closest(name.as_bytes(), SCOPES).map(str::to_owned)
+                            }
                             true => similar(pool, job, name, (job_side, slot_side)),
                         };
-                        let (clause, decides) = (clause.clone(), *decides);
+                        let (clause, decides) = (told.clause.clone(), told.decides);
                         found.push(MissingAttribute { name: written, clause, of_job, similar, decides });
                     }
                     Entry::Vacant(_) => {}
@@ -193,6 +194,27 @@ pub(super) fn absent(
         }
     }
     found
+}
+
+/// A condition that refers to a missing attribute.
+struct MissingIn {
+    clause: String,
+    /// It decides that some slot does not match.
+    decides: bool,
+    /// The condition is not one that `condor_submit` adds.
+    is_own: bool,
+    /// The names before a dot in it.
+    selected: HashSet<Name>,
+}
+
+/// The names before a dot in an expression.
+fn selected(expr: &Expr) -> HashSet<Name> {
+    let tree = expr.tree();
+    let name = |id: NodeId| match (tree.node(id), tree.node(base_of(id))) {
+        (Node::Select(_), Node::Attr(name)) => Some(*name),
+        _ => None,
+    };
+    (tree.first_of(expr.root())..=expr.root()).filter_map(name).collect()
 }
 
 /// The beginning of a text.

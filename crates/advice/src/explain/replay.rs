@@ -5,6 +5,7 @@
 //! [`CycleTrace`]: crate::explain::cycle::trace::CycleTrace
 
 use crate::explain::causes::{Cause, Reason};
+use crate::explain::cycle::leftovers::leftovers;
 use crate::explain::cycle::obstacle::{of_cycle, of_factory};
 use crate::explain::cycle::pre_cycle::PreCycleFacts;
 use crate::explain::cycle::record::OutcomeRecord;
@@ -113,7 +114,7 @@ pub fn of_job(
     cycle: bool,
 ) -> Result<Explanation, ConfigError> {
     let asker = prepared.job(&subject.ad, &subject.submitter);
-    let pool = PoolFacts::new(prepared);
+    let pool = PoolFacts::new(prepared).for_job(&asker.ad, &prepared.settings());
     let before = BeforeCycle::of(&pool, subject, &asker);
     if !cycle {
         return Ok(before.explanation);
@@ -188,6 +189,11 @@ impl<'j> BeforeCycle<'j> {
             explanation.others = 0;
         } else {
             explanation.causes.splice(0..0, causes);
+        }
+        if story.matched.is_none() && activity == Activity::Idle {
+            let leftovers = leftovers(record, snapshot, (pool, &facts.usable), (&story, &asked, &subject.ad));
+            let at = explanation.causes.len().min(1);
+            explanation.causes.splice(at..at, leftovers);
         }
         for suggestion in &mut explanation.suggestions {
             let facts = suggestion.won_slots.iter().map(|at| &pool.of_slots[*at as usize]);

@@ -84,7 +84,12 @@ impl Origin {
     ///
     /// Releases of HTCondor write the same conditions in several ways, so those that name the same attributes are taken for them.
     pub(crate) fn of(job: &ClassAd, condition: &Expr) -> Option<Self> {
+        /// References in a condition that `condor_submit` adds, and more.
+        const MAX_REFERENCES: usize = 100;
         let references = condition.tree().outer_references(condition.root());
+        if references.len() > MAX_REFERENCES {
+            return None;
+        }
         let names: Vec<&[u8]> = references.iter().map(|found| found.name.folded()).collect();
         let (first, text) = (*names.first()?, plain(condition));
         let only = |known: &[&str]| names.iter().all(|name| known.iter().any(|known| known.as_bytes() == *name));

@@ -19,6 +19,7 @@ use statements::{block_end, joined, lines_after, queue_arguments, statements};
 
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::span::Location;
+use classmate::internal::syntax::diagnose::diagnose;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
 use classmate::{ClassAd, Diagnostic, Expr, ParseOptions, Semantics};
@@ -202,12 +203,14 @@ impl SubmitFile<'_> {
         let options =
             ParseOptions { quoting: Quoting::Old, semantics: self.config.semantics(), ..ParseOptions::default() };
         parse_expr(text.as_bytes(), &options).map_err(|error| {
-            let message = format!("`{command}` is not a valid expression: {error}");
+            let finding = diagnose(text.as_bytes(), &error, &options);
+            let message = format!("`{command}` is not a valid expression: {}", finding.message);
             let definition = self.config.assignment(command.to_ascii_uppercase().as_bytes());
-            match definition {
+            let problem = match definition {
                 Some(definition) => definition.value_problem(Severity::Error, message),
                 None => Diagnostic::error_at(message, None),
-            }
+            };
+            problem.help_if(finding.help)
         })
     }
 

@@ -1,13 +1,14 @@
 //! `classmate explain POOL`
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::cli::input::Notes;
 use crate::cli::policy::PolicyArguments;
 use crate::cli::pool::PoolFiles;
 use crate::cli::submit::SubmitFile;
 use crate::cli::{Failure, FormatArguments, Reply, Streams, complain, leaked, parsed, print_result};
+use crate::report::as_written::as_written;
 use crate::report::counted;
 use crate::report::explain::{self as report, ShownParts};
 use classmate::internal::builtin::near::closest;
@@ -109,8 +110,9 @@ pub(super) fn run(arguments: &ExplainArguments, streams: Streams) -> Result<(), 
     let form = arguments.output.format;
     let parts = ShownParts { details: arguments.details, policies: arguments.policies.unwrap_or(0) };
     if about.job.is_some() || about.submit.is_some() {
-        let subject = match &about.submit {
-            Some(path) => submitted(snapshot, path)?,
+        let file = about.submit.as_deref().map(SubmitFile::read).transpose()?;
+        let subject = match &file {
+            Some(file) => submitted(snapshot, file)?,
             None => subject(snapshot, about.job.as_deref().unwrap_or_default(), streams)?,
         };
         let pool = PreparedPool::for_explanation(snapshot)?;
@@ -120,6 +122,9 @@ pub(super) fn run(arguments: &ExplainArguments, streams: Streams) -> Result<(), 
             for one in &mut explanation.settings {
                 one.command = one.command.replacen(" POOL", &format!(" {place}"), 1);
             }
+        }
+        if let Some(file) = &file {
+            as_written(&mut explanation, &file.text());
         }
         warn_of_abandoned(explanation.abandoned.as_ref(), streams);
         let answer = Reply { schema: "explain-job/1", result: &explanation, rows: &explanation.causes };
@@ -207,13 +212,13 @@ fn survey(snapshot: &Snapshot, owner: Option<&str>) -> Result<CauseSurvey, Failu
 }
 
 /// Adds the jobs of a submit file to a snapshot. Returns the first.
-fn submitted(snapshot: &mut Snapshot, path: &Path) -> Result<ExplainedJob, Failure> {
-    let count = SubmitFile::read(path)?.add_to(snapshot)?;
+fn submitted(snapshot: &mut Snapshot, file: &SubmitFile) -> Result<ExplainedJob, Failure> {
+    let count = file.add_to(snapshot)?;
     let settings = snapshot.settings();
     let domain = snapshot.config.string("ACCOUNTING_DOMAIN")?;
     let ad = snapshot.jobs.iter().rev().nth(count - 1);
     let Some((job, ad)) = ad.and_then(|ad| Some((Job::new(ad, domain.as_deref(), &settings)?, ad))) else {
-        return Err(Failure::input(format!("`{}` does not submit a job of HTCondor", path.display())));
+        return Err(Failure::input(format!("`{}` does not submit a job of HTCondor", file.name())));
     };
     if count > 1 {
         complain(&format!("note: the file submits {count} jobs; this is the first one"));

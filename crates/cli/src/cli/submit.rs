@@ -91,6 +91,16 @@ impl SubmitFile {
         is_submit(&text).then(|| Self::read(path)).transpose()
     }
 
+    /// Its name.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its text.
+    pub(super) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.text).into_owned()
+    }
+
     /// Its job ads; items of `queue` are read from files.
     fn jobs(&self, context: &SubmitContext) -> Result<Vec<ClassAd>, ConfigError> {
         jobs(&self.name, &self.text, context, Path::new(&self.name).parent())
@@ -118,7 +128,7 @@ impl SubmitFile {
             .split(|byte| *byte == b'\n')
             .filter_map(|line| line.trim_ascii().split(u8::is_ascii_whitespace).next());
         if words.any(|word| word.eq_ignore_ascii_case(b"queue")) {
-            "`queue` has no items: no file matches its pattern, its list is empty, or its count is 0"
+            "`queue` has no items: no file matches its pattern, or its list is empty"
         } else {
             "add the command `queue` at its end"
         }

@@ -217,7 +217,15 @@ pub fn write(out: &mut impl Screen, found: &Explanation, parts: &ShownParts, col
     let others = (is_unmatched && found.others > 0).then(|| {
         format!("{} {} other conditions", counted(found.others as u64, "slot"), verb(found.others, "fails", "fail"))
     });
-    let folded: Vec<String> = others.into_iter().chain(always).collect();
+    let long = (found.long > 0).then(|| {
+        let of = verb(found.long, "only its removal was tested", "only their removal was tested");
+        format!(
+            "{} of the job {} too long to be changed in part: {of}",
+            counted(found.long as u64, "condition"),
+            verb(found.long, "is", "are")
+        )
+    });
+    let folded: Vec<String> = others.into_iter().chain(always).chain(long).collect();
     let mut suggestions = suggestions(found, found.suggestions.iter().filter(|one| one.helps), color);
     suggestions.extend(remedy(found, color));
     // Without a domain the name of a submitter ends with `@`.
@@ -552,8 +560,11 @@ fn nearest<T>(
 /// The output cannot be written.
 pub fn write_survey(out: &mut impl Screen, found: &CauseSurvey, parts: &ShownParts) -> io::Result<()> {
     const MAX_CAUSES: usize = MAX_LINES - 3;
-    let CauseSurvey { idle, matched, causes, .. } = found;
+    let CauseSurvey { idle, matched, held, causes, .. } = found;
     let jobs = counted(*idle as u64, "idle job");
+    if *idle == 0 && *held > 0 {
+        return writeln!(out, "{jobs}; {held} held");
+    }
     writeln!(out, "{jobs}: {matched} matched, {} not matched", idle - matched)?;
     let line = |one: &CommonCause| {
         let label = if parts.details { one.label.clone() } else { brief(&one.label) };

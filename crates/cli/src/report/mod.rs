@@ -3,6 +3,7 @@
 //! The only module that draws. Errors come in as values with a place; what would have been right is said here.
 
 pub mod advise;
+pub(crate) mod as_written;
 pub mod autoclusters;
 pub mod change;
 pub mod config;

@@ -44,9 +44,24 @@ pub fn write(out: &mut impl Screen, division: &Division, color: Color) -> io::Re
         slots(division.pool),
         slots(division.surplus)
     )?;
+    oversubscribed(division).iter().try_for_each(|sentence| writeln!(out, "{sentence}"))?;
     scaled_down(division.groups.iter().map(|group| &group.summary))
         .iter()
         .try_for_each(|sentence| writeln!(out, "{sentence}"))
+}
+
+/// The sentence about quotas that add up to more than the pool has, so that more is allocated and not allocated than there is.
+fn oversubscribed(division: &Division) -> Option<String> {
+    let allocated: f64 = division.groups.iter().map(|group| group.summary.allocated).sum();
+    let all = allocated + division.surplus;
+    (division.surplus > 0.0 && all > division.pool + 1e-6).then(|| {
+        format!(
+            "quotas add up to {}, more than the pool size (NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION): {} allocated, {} not allocated",
+            slots(all),
+            slots(allocated),
+            slots(division.surplus)
+        )
+    })
 }
 
 /// Writes how the grant of one group came about.

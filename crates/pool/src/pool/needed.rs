@@ -34,7 +34,7 @@ mod tests {
     use classmate::internal::ad::ClassAd;
 
     /// Texts in the sources that look like attributes and are none of slots.
-    const OTHERS: [&str; 54] = [
+    const OTHERS: [&str; 66] = [
         // States, kinds and activities.
         "Busy",
         "Claimed",
@@ -65,6 +65,7 @@ mod tests {
         "Owner",
         "ProcId",
         "RequestCpus",
+        "RequestDisk",
         "RequestMemory",
         "ScheddInterval",
         "ServerTime",
@@ -78,10 +79,22 @@ mod tests {
         "SubmittorPrio",
         "WantMatchDiagnostics",
         // What explanations look at beside what a cycle does (`selection_to_explain`).
+        "AvailableGPUs",
+        "ClockDay",
+        "ClockMin",
+        "GPUs",
         "TotalSlotCpus",
         "TotalSlotDisk",
         "TotalSlotGPUs",
         "TotalSlotMemory",
+        // Days.
+        "Friday",
+        "Monday",
+        "Saturday",
+        "Sunday",
+        "Thursday",
+        "Tuesday",
+        "Wednesday",
         // Of Slurm, for which slots are kept whole; a reason.
         "Dependency",
         "PartitionName",

@@ -7,6 +7,7 @@ pub mod competition;
 pub mod group;
 pub mod group_status;
 pub mod left_out;
+pub(crate) mod leftovers;
 pub mod limit_status;
 pub mod obstacle;
 pub mod order;

@@ -22,6 +22,7 @@ use classmate::internal::threads;
 use classmate_config::ConfigError;
 use classmate_pool::internal::negotiate::PreparedJob;
 use classmate_pool::internal::negotiate::prepared::OfferedJob;
+use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::queue::Job;
 use classmate_pool::internal::queue::job::Activity;
 use classmate_pool::{CycleOptions, JobId, Outcome, PreparedPool, Snapshot};
@@ -50,6 +51,9 @@ pub struct CauseSurvey {
     pub idle: usize,
     /// Those that got a slot.
     pub matched: usize,
+    /// Held jobs, which are not idle.
+    #[serde(skip)]
+    pub held: usize,
     /// The causes of the others, those of the most jobs first.
     pub causes: Vec<CommonCause>,
     /// The causes by submitter.
@@ -75,6 +79,9 @@ const MAX_EVALUATIONS: usize = 20_000_000;
 
 /// Evaluations that take as long as to split the Requirements of slots.
 const EVALUATIONS_PER_POLICY: usize = 50;
+
+/// `JobStatus` of a held job.
+const HELD: i64 = 5;
 
 /// Jobs with the same expressions that are explained with one table of the slots.
 const JOBS_PER_TABLE: usize = 64;
@@ -108,7 +115,7 @@ pub fn survey<'s>(
     let prepared = PreparedPool::for_explanation(snapshot)?;
     let pool = PoolFacts::new(&prepared);
     let domain = pool.rules.knobs.accountant.domain.as_deref();
-    let (mut idle, mut matched) = (0, 0);
+    let (mut idle, mut matched, mut held) = (0, 0, 0);
     // Jobs whose access point is not known may have the same ID.
     let mut matches: HashMap<(String, Option<Vec<u8>>, JobId), usize> = HashMap::new();
     for made in &record.outcome.matches {
@@ -118,7 +125,11 @@ pub fn survey<'s>(
     // Of equal requests, some may not be served yet.
     let mut equal: IndexMap<_, EqualJobs<'s>> = IndexMap::new();
     let jobs = snapshot.jobs.iter().filter_map(|ad| Job::new(ad, domain, &pool.settings));
-    for job in jobs.filter(|job| job.activity == Activity::Idle && wanted(job)) {
+    for job in jobs.filter(&wanted) {
+        if job.activity != Activity::Idle {
+            held += usize::from(AdReader::of(&job.ad, &pool.settings).integer("JobStatus") == Some(HELD));
+            continue;
+        }
         idle += 1;
         let (submitter, id) = (job.submitter.to_string(), (job.schedd.as_deref(), job.id));
         let of_job = (submitter.clone(), id.0.map(<[u8]>::to_vec), id.1);
@@ -127,10 +138,10 @@ pub fn survey<'s>(
             matched += 1;
             continue;
         }
-        let held = pool.order.held_back(job.id).map(|held| held_back(held).label);
+        let back = pool.order.held_back(job.id).map(|held| held_back(held).label);
         // Jobs of one autocluster may differ in what a policy requires beside Requirements.
         let autocluster = record.autocluster(id).filter(|_| pool.order.requirements().is_none());
-        let key = (submitter.clone(), autocluster.ok_or(job.id), held);
+        let key = (submitter.clone(), autocluster.ok_or(job.id), back);
         let known = equal.entry(key).or_insert_with(|| EqualJobs { first: job.clone(), submitter, jobs: 0 });
         known.jobs += 1;
         if job.id < known.first.id {
@@ -196,7 +207,7 @@ pub fn survey<'s>(
         causes
     };
     let by_submitter = of.into_iter().map(|(name, found)| (name, sorted(found))).collect();
-    Ok(CauseSurvey { idle, matched, causes: sorted(found), by_submitter, abandoned, unexamined })
+    Ok(CauseSurvey { idle, matched, held, causes: sorted(found), by_submitter, abandoned, unexamined })
 }
 
 /// Those of some IDs that jobs of several access points have.

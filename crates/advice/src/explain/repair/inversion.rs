@@ -111,6 +111,45 @@ impl Inversion {
         found
     }
 
+    /// The way to the constant that a side of a comparison is, or to the number in it that is no unit: 500 in `500 * 1024 * 1024`.
+    pub(crate) fn to_constant(tree: &Tree, id: NodeId) -> Option<Self> {
+        /// Numbers of smaller units in a larger one.
+        const UNITS: [f64; 5] = [60.0, 1000.0, 1024.0, 3600.0, 1_048_576.0];
+        let mut way = Inversion { inner: tree.bare(id), ..Inversion::straight() };
+        if matches!(tree.node(way.inner), Node::Literal(_)) {
+            return Some(way);
+        }
+        let is_computed = |at: NodeId| match tree.node(at) {
+            Node::Literal(literal) => number(literal).is_some(),
+            Node::Binary(op, ..) => {
+                matches!(op, BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide)
+            }
+            Node::Paren(_) => true,
+            _ => false,
+        };
+        let all = || tree.first_of(way.inner)..=way.inner;
+        if !all().all(is_computed) {
+            return None;
+        }
+        let numbered = |at: &NodeId| matches!(tree.node(*at), Node::Literal(_));
+        let is_unit = |at: &NodeId| match tree.node(*at) {
+            Node::Literal(literal) => number(literal).is_some_and(|number| UNITS.contains(&number)),
+            _ => true,
+        };
+        let chosen = all().find(|at| !is_unit(at)).or_else(|| all().find(numbered))?;
+        while let Node::Binary(op, left, right) = *tree.node(way.inner) {
+            if way.steps.len() == MAX_STEPS {
+                return None;
+            }
+            let is_left = chosen <= left;
+            let (further, beside) = if is_left { (left, right) } else { (right, left) };
+            way.inner = tree.bare(further);
+            way.beside.push(beside);
+            way.steps.push(Step::Binary(op, is_left));
+        }
+        Some(way)
+    }
+
     /// The way on which nothing is done.
     pub(crate) fn straight() -> Self {
         Inversion { inner: 0, beside: Vec::new(), steps: Vec::new() }

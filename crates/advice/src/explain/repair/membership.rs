@@ -1,5 +1,6 @@
 //! Questions whether something is in a list: what would be, and what the list would be.
 
+use crate::explain::clauses::is_long;
 use crate::explain::repair::edit::{constant, number};
 use classmate::internal::builtin::near;
 use classmate::internal::syntax::expr::{Node, NodeId, Tree};
@@ -120,6 +121,9 @@ impl Membership {
         else {
             return None;
         };
+        if list.is_some_and(is_long) {
+            return None;
+        }
         let (separator, item) = (*separators.last()?, item.trim_ascii());
         let mut elements: Vec<&[u8]> = split(old, separators).collect();
         let distance = |element: &[u8]| near::distance(element, item, near::allowance(element));
@@ -136,6 +140,9 @@ impl Membership {
     /// A list with one more element, a text if it is one or none is there and a text is asked; none if it is something else,
     /// or has elements that are no constants.
     pub(crate) fn longer(&self, list: Option<&Expr>, item: &Value) -> Option<Expr> {
+        if list.is_some_and(is_long) {
+            return None;
+        }
         let Some(separators) = &self.separators else {
             let mut elements = match list {
                 None => Vec::new(),

@@ -7,7 +7,7 @@ use std::iter;
 
 use indexmap::IndexMap;
 
-use crate::explain::clauses::{AdCondition, others, own, truth_of};
+use crate::explain::clauses::{AdCondition, is_long, others, own, truth_of};
 use crate::explain::correction;
 use crate::explain::job_view::JobView;
 use crate::explain::repair::count::CountedLimit;
@@ -304,6 +304,9 @@ pub(crate) fn of_job(view: &JobView<'_>, block: TableView<'_>, condition: &AdCon
     if let Some(origin) = origin.filter(|origin| *origin != Origin::Request) {
         return of_added(block, condition, origin);
     }
+    if is_long(&condition.expr) {
+        return vec![vec![RepairMap::always(slots, Edit::without(holder, &condition.expr))]];
+    }
     let mut plans: Vec<RepairPlan> = Vec::new();
     let written = origin.is_none().then_some(&condition.expr);
     if let Some(found) = written.and_then(|expr| correction::of_names_and_words(view, expr)) {
@@ -331,7 +334,7 @@ pub(crate) fn of_job(view: &JobView<'_>, block: TableView<'_>, condition: &AdCon
         }
         let meant = correction::pattern(part).or_else(|| correction::unquoted(part)).or_else(|| versions(part));
         let values = |name: Name| constants(block, name).filter_map(Value::as_bytes).map(<[u8]>::to_vec).collect();
-        let meant = meant.or_else(|| correction::in_any_case(part, &values));
+        let meant = meant.or_else(|| correction::in_any_case(part, &values)).or_else(|| correction::any_case(part));
         if let Some(meant) = meant {
             let root = part.tree().bare(part.root());
             let edit = Edit::part(Changed::Correction, holder, part.part(root), root, meant);
@@ -457,7 +460,8 @@ fn compared_to_constants(
         }
         let Some((op, left, right)) = comparison(tree, expr.root()) else { continue };
         for (handle, other) in [(left, right), (right, left)] {
-            let inner = tree.bare(handle);
+            let Some(inversion) = Inversion::to_constant(tree, handle) else { continue };
+            let (inner, is_straight) = (inversion.inner, inversion.is_straight());
             let Node::Literal(literal) = tree.node(inner) else { continue };
             // The contrary is not what was meant, nor is a slot that is in use.
             let contrary = matches!(literal, Literal::Bool(_))
@@ -467,10 +471,11 @@ fn compared_to_constants(
             // Another number for the remainder of a division is not a small change, nor is the contrary.
             let left_over = matches!(tree.node(tree.bare(other)), Node::Binary(BinaryOp::Modulo, ..));
             if bound(op, handle == left).is_some() && !contrary && !pattern && !left_over {
-                let handle = Handle { op, is_left: handle == left, other, inversion: Inversion::straight() };
+                let handle = Handle { op, is_left: handle == left, other, inversion };
                 repairs.compared(&part, &handle, Some(literal), |wanted| {
-                    // "true" is not false.
-                    let is_meant = !is_no_amount(literal, &wanted.1) && !is_contrary(literal, &wanted.1);
+                    // "true" is not false, and nothing times a unit is no amount.
+                    let is_nothing = !is_straight && number(&wanted.1) == Some(0.0);
+                    let is_meant = !is_no_amount(literal, &wanted.1) && !is_contrary(literal, &wanted.1) && !is_nothing;
                     is_meant.then(|| Edit::constant(condition.place.holder, expr.clone(), inner, wanted))
                 });
             }
@@ -562,6 +567,9 @@ fn followed(block: TableView<'_>, parts: Vec<Branch>, depth: usize) -> Vec<Branc
 
 /// Ways to change the job so that a condition of the slots holds, as far as that is known.
 pub(crate) fn of_slots(view: &JobView<'_>, block: TableView<'_>, condition: &AdCondition) -> Vec<RepairPlan> {
+    if is_long(&condition.expr) {
+        return vec![vec![RepairMap::none(block.ads.len())]];
+    }
     let mut parts = followed(block, slot_branches(block, condition), 0);
     // To remove an attribute is worse than to give it another value, for which a condition of the job may call as well.
     parts.sort_by_key(|Branch { part, .. }| matches!(presence(part.tree(), part.root()), Some((_, false))));

@@ -8,6 +8,7 @@ use crate::explain::clauses::{AdCondition, is_false, own};
 use crate::explain::cycle::unsent::left_out_by;
 use crate::explain::full_slots;
 use crate::explain::job_view::JobView;
+use crate::explain::policy_notes::is_of_clock;
 use crate::explain::repair::edit::{Bound, bound, comparison, is_no_amount, number};
 use crate::explain::repair::failure::FailureClass;
 use crate::explain::repair::inversion::{Constraint, Inversion};
@@ -205,7 +206,7 @@ impl<'c> ConditionEdit<'c> {
 /// The replacement that a comparison with the job needs for its number or word, or that a list test needs for its list,
 /// of its list; and its node.
 fn compared(block: TableView<'_>, part: &Expr) -> Option<(NodeId, Expr)> {
-    if plan::is_fleeting(block, Side::Row, part) {
+    if plan::is_fleeting(block, Side::Row, part) || is_of_clock(part) {
         return None;
     }
     let (slot, job) = block.sides(Side::Row, block.ads[0]);

@@ -1,0 +1,92 @@
+//! Notes on a condition of slots that keeps a job away: the time at which it becomes true by itself, and the unit of an amount.
+
+use crate::explain::clauses::truth;
+use crate::explain::job_view::JobView;
+use crate::explain::names::references;
+use crate::explain::repair::edit::{Bound, bound, comparison};
+use classmate::internal::syntax::expr::Node;
+use classmate::internal::syntax::literal::Literal;
+use classmate::internal::value::logic::Truth;
+use classmate::{Expr, Name, Scope};
+use classmate_pool::internal::pool::ad_reader::AdReader;
+
+/// Minutes of a day.
+const DAY: i64 = 24 * 60;
+
+/// The days by `ClockDay`.
+const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+
+/// Tests if a condition refers to the time of day or the day of the week of a slot.
+pub(super) fn is_of_clock(expr: &Expr) -> bool {
+    names(expr).any(|name| matches!(name.folded(), b"clockmin" | b"clockday"))
+}
+
+fn names(expr: &Expr) -> impl Iterator<Item = Name> {
+    references(expr.tree(), expr.root()).into_iter().map(|found| found.name)
+}
+
+/// The note on a condition of the slots' clocks that becomes true within a week, at the same time for all of some slots.
+pub(super) fn opens(view: &JobView<'_>, expr: &Expr, slots: &[u32]) -> Option<String> {
+    /// Slots whose clocks are compared.
+    const MAX_SLOTS: usize = 20;
+    let is_of_days = names(expr).any(|name| name.folded() == b"clockday");
+    if !is_of_clock(expr) || slots.len() > MAX_SLOTS {
+        return None;
+    }
+    let of_slot = |at: &u32| -> Option<(i64, i64)> {
+        let slot = &view.pool.slots.get(*at as usize)?.ad;
+        let facts = AdReader::of(slot, &view.pool.settings);
+        let now = facts.integer("ClockMin")?;
+        let today = facts.integer("ClockDay").filter(|_| is_of_days).unwrap_or(0);
+        let mut then = slot.clone();
+        let minutes = if is_of_days { 7 * DAY } else { DAY };
+        (now + 1..now + minutes)
+            .map(|minute| (minute / DAY, minute % DAY))
+            .find(|(days, minute)| {
+                then.insert("ClockMin", *minute);
+                then.insert("ClockDay", (today + days) % 7);
+                truth(Scope::new(&then, &view.pool.settings).with_target(view.job), expr) == Truth::True
+            })
+            .map(|(days, minute)| (if is_of_days { (today + days) % 7 } else { 0 }, minute))
+    };
+    let first = of_slot(slots.first()?)?;
+    if !slots[1..].iter().all(|at| of_slot(at) == Some(first)) {
+        return None;
+    }
+    let (day, minute) = first;
+    let day = DAYS.get(usize::try_from(day).ok()?).filter(|_| is_of_days).map(|day| format!(" on {day}"));
+    Some(format!("; it becomes true{} at {:02}:{:02}", day.unwrap_or_default(), minute / 60, minute % 60))
+}
+
+/// The note on a condition that allows at most a small number as the memory or the disk of a job, as if it counted in GB.
+pub(super) fn small_unit(expr: &Expr) -> Option<String> {
+    /// The attributes with the name of the unit, the number of it in a GB, and a number below which slots allow next to nothing.
+    const AMOUNTS: [(&str, &str, i64, i64); 2] =
+        [("RequestMemory", "MB", 1 << 10, 256), ("RequestDisk", "KB", 1 << 20, 10_240)];
+    let tree = expr.tree();
+    let (op, left, right) = comparison(tree, expr.root())?;
+    [(left, right), (right, left)].into_iter().find_map(|(side, other)| {
+        let Node::Literal(Literal::Int(most)) = *tree.node(tree.bare(other)) else { return None };
+        let named = tree.reference(tree.bare(side))?.name;
+        let (name, unit, factor, few) = AMOUNTS.into_iter().find(|(name, ..)| Name::new(name) == named)?;
+        let is_most = bound(op, side == left).is_some_and(|(bound, _)| bound == Bound::AtMost);
+        let note = || format!("; {name} is in {unit}: {most} GB are {}", most * factor);
+        (is_most && (1..few).contains(&most)).then(note)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 64 · 1024 MB, and 100 · 1024 · 1024 KB.
+    #[test]
+    fn a_small_amount_is_in_a_larger_unit() {
+        let of = |text: &str| small_unit(&text.parse().unwrap());
+        assert_eq!(of("TARGET.RequestMemory <= 64").unwrap(), "; RequestMemory is in MB: 64 GB are 65536");
+        assert_eq!(of("(100 > RequestDisk)").unwrap(), "; RequestDisk is in KB: 100 GB are 104857600");
+        for text in ["RequestMemory >= 64", "RequestMemory <= 4096", "RequestMemory <= Memory", "RequestCpus <= 4"] {
+            assert_eq!(of(text), None, "{text}");
+        }
+    }
+}

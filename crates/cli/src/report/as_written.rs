@@ -1,0 +1,164 @@
+//! Conditions in the words of a submit file: its spaces, `=?=` for `is`, and its spelling of names.
+//!
+//! In: an explanation of the job of a submit file, and the text of the file. Out: the same with the text of each condition that is
+//! in the file, so that it can be found there.
+
+use std::ops::Range;
+
+use classmate_advice::internal::explain::Explanation;
+
+/// A word, a string, a number, an operator or another sign, with its place.
+struct Token {
+    place: Range<usize>,
+    /// The text that all spellings of it have.
+    text: String,
+}
+
+/// The tokens of a text. A backslash at the end of a line continues it.
+fn tokens(text: &str) -> Vec<Token> {
+    let mut found = Vec::new();
+    let mut rest = text.char_indices().peekable();
+    while let Some((start, one)) = rest.next() {
+        let is_word = |one: char| one.is_alphanumeric() || one == '_' || one == '.';
+        let is_continued = one == '\\' && text[start + 1..].trim_start_matches([' ', '\t', '\r']).starts_with('\n');
+        if one.is_whitespace() || is_continued {
+            continue;
+        }
+        let mut end = start + one.len_utf8();
+        if is_word(one) {
+            while let Some((at, next)) = rest.next_if(|(_, next)| is_word(*next)) {
+                end = at + next.len_utf8();
+            }
+        } else if one == '"' {
+            let mut last = one;
+            while let Some((at, next)) = rest.next_if(|(_, next)| *next != '\n') {
+                end = at + next.len_utf8();
+                if next == '"' && last != '\\' {
+                    break;
+                }
+                last = next;
+            }
+        } else if let Some(operator) = ["=?=", "=!="].into_iter().find(|known| text[start..].starts_with(known)) {
+            end = start + operator.len();
+            rest.nth(operator.len() - 2);
+        }
+        let text = match &text[start..end] {
+            string if one == '"' => string.to_owned(),
+            word if word.eq_ignore_ascii_case("is") => "=?=".to_owned(),
+            word if word.eq_ignore_ascii_case("isnt") => "=!=".to_owned(),
+            word => word.to_ascii_lowercase(),
+        };
+        found.push(Token { place: start..end, text });
+    }
+    found
+}
+
+/// A submit file with its tokens.
+struct Source<'f> {
+    file: &'f str,
+    tokens: Vec<Token>,
+}
+
+impl Source<'_> {
+    /// The first tokens of the file that are those of a condition, unless it is very long.
+    fn find(&self, condition: &[Token]) -> Option<&[Token]> {
+        const MAX_TOKENS: usize = 500;
+        if condition.is_empty() || condition.len() > MAX_TOKENS {
+            return None;
+        }
+        let is_it = |some: &&[Token]| some.iter().zip(condition).all(|(one, other)| one.text == other.text);
+        self.tokens.windows(condition.len()).find(is_it)
+    }
+
+    /// A part of the file, on one line.
+    fn shown(&self, place: Range<usize>) -> String {
+        let text = &self.file[place];
+        if !text.contains('\n') {
+            return text.to_owned();
+        }
+        text.lines().map(|line| line.trim().trim_end_matches('\\').trim_end()).collect::<Vec<_>>().join(" ")
+    }
+
+    /// A condition as the file has it, and another one that is written in place of it; none if it is not in the file.
+    fn replaced(&self, before: &str, after: &str) -> Option<(String, String)> {
+        let (old, new) = (tokens(before), tokens(after));
+        let found = self.find(&old)?;
+        let is_same = |(one, other): &(&Token, &Token)| one.text == other.text;
+        let first = old.iter().zip(&new).take_while(is_same).count();
+        let most = old.len().min(new.len()) - first;
+        let last = old.iter().rev().zip(new.iter().rev()).take(most).take_while(is_same).count();
+        let whole = found.first()?.place.start..found.last()?.place.end;
+        let begin = found.get(first).map_or(whole.end, |next| next.place.start);
+        // Something may be written between two tokens.
+        let end = if first + last < found.len() { found[found.len() - last - 1].place.end } else { begin };
+        let middle = match &new[first..new.len() - last] {
+            [one, ..] => &after[one.place.start..new[new.len() - last - 1].place.end],
+            [] => "",
+        };
+        let written = [self.shown(whole.start..begin), middle.to_owned(), self.shown(end..whole.end)].concat();
+        Some((self.shown(whole), written))
+    }
+
+    /// A sentence in which conditions, which are in backticks, are as the file has them.
+    fn sentence(&self, text: &str) -> String {
+        let part = |(at, part): (usize, &str)| {
+            let found = if at % 2 == 1 { self.find(&tokens(part)) } else { None };
+            match found {
+                Some([first, .., last]) => self.shown(first.place.start..last.place.end),
+                _ => part.to_owned(),
+            }
+        };
+        text.split('`').enumerate().map(part).collect::<Vec<_>>().join("`")
+    }
+}
+
+/// Writes the conditions of an explanation of the job of a submit file as the file has them.
+pub(crate) fn as_written(found: &mut Explanation, file: &str) {
+    let source = Source { file, tokens: tokens(file) };
+    for cause in &mut found.causes {
+        cause.text = source.sentence(&cause.text);
+    }
+    for change in found.suggestions.iter_mut().flat_map(|one| &mut one.changes) {
+        if let Some((before, after)) = source.replaced(&change.before, &change.after) {
+            (change.before, change.after) = (before, after);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str =
+        "requirements = (Machine =?= \"C01\") && \\\n   regexp(\"^p\", Machine) && Disk>=5 && x isnt 3\nqueue\n";
+
+    fn source() -> Source<'static> {
+        Source { file: FILE, tokens: tokens(FILE) }
+    }
+
+    #[test]
+    fn conditions_are_those_of_the_file() {
+        let of = |before: &str, after: &str| source().replaced(before, after);
+        let pair = |one: &str, other: &str| Some((one.to_owned(), other.to_owned()));
+        assert_eq!(of("Machine is \"C01\"", "Machine is \"c01\""), pair("Machine =?= \"C01\"", "Machine =?= \"c01\""));
+        assert_eq!(of("regexp(\"^p\",Machine)", "true"), pair("regexp(\"^p\", Machine)", "true"));
+        assert_eq!(
+            of("regexp(\"^p\",Machine)", "regexp(\"^p\",Machine,\"i\")"),
+            pair("regexp(\"^p\", Machine)", "regexp(\"^p\", Machine,\"i\")")
+        );
+        assert_eq!(of("Disk >= 5", "Disk >= 41"), pair("Disk>=5", "Disk>=41"));
+        assert_eq!(of("x isnt 3", "x isnt 4"), pair("x isnt 3", "x isnt 4"));
+        // The names of strings are as they are written, and what is not there stays.
+        assert_eq!(of("Machine is \"c01\"", "true"), None);
+        assert_eq!(of("Memory > 1", "Memory > 0"), None);
+        assert_eq!(of("", "1"), None);
+    }
+
+    #[test]
+    fn a_condition_of_two_lines_is_on_one() {
+        assert_eq!(
+            source().sentence("no slot satisfies `Machine is \"C01\") && regexp(\"^p\"` (5)"),
+            "no slot satisfies `Machine =?= \"C01\") && regexp(\"^p\"` (5)"
+        );
+    }
+}
