@@ -99,15 +99,17 @@ impl Source<'_> {
         Some((self.shown(whole), written))
     }
 
+    /// A condition as the file has it, or as it is if the file does not have it.
+    fn condition(&self, text: &str) -> String {
+        match self.find(&tokens(text)) {
+            Some([first, .., last]) => self.shown(first.place.start..last.place.end),
+            _ => text.to_owned(),
+        }
+    }
+
     /// A sentence in which conditions, which are in backticks, are as the file has them.
     fn sentence(&self, text: &str) -> String {
-        let part = |(at, part): (usize, &str)| {
-            let found = if at % 2 == 1 { self.find(&tokens(part)) } else { None };
-            match found {
-                Some([first, .., last]) => self.shown(first.place.start..last.place.end),
-                _ => part.to_owned(),
-            }
-        };
+        let part = |(at, part): (usize, &str)| if at % 2 == 1 { self.condition(part) } else { part.to_owned() };
         text.split('`').enumerate().map(part).collect::<Vec<_>>().join("`")
     }
 }
@@ -117,6 +119,12 @@ pub(crate) fn as_written(found: &mut Explanation, file: &str) {
     let source = Source { file, tokens: tokens(file) };
     for cause in &mut found.causes {
         cause.text = source.sentence(&cause.text);
+    }
+    let clauses = found.clauses.iter_mut().map(|clause| &mut clause.text);
+    let absent = found.absent.iter_mut().filter(|one| one.of_job).map(|one| &mut one.clause);
+    let nearest = found.nearest.iter_mut().flat_map(|near| &mut near.by_job);
+    for text in clauses.chain(absent).chain(nearest).chain(&mut found.never).chain(&mut found.always) {
+        *text = source.condition(text);
     }
     for change in found.suggestions.iter_mut().flat_map(|one| &mut one.changes) {
         if let Some((before, after)) = source.replaced(&change.before, &change.after) {
