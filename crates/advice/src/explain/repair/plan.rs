@@ -334,7 +334,10 @@ pub(crate) fn of_job(view: &JobView<'_>, block: TableView<'_>, condition: &AdCon
         }
         let meant = correction::pattern(part).or_else(|| correction::unquoted(part)).or_else(|| versions(part));
         let values = |name: Name| constants(block, name).filter_map(Value::as_bytes).map(<[u8]>::to_vec).collect();
-        let meant = meant.or_else(|| correction::in_any_case(part, &values)).or_else(|| correction::any_case(part));
+        let meant = meant.or_else(|| correction::in_any_case(part, &values)).or_else(|| {
+            let meant = correction::any_case(part)?;
+            holds(block, Side::Other, &meant).contains(&Truth::True).then_some(meant)
+        });
         if let Some(meant) = meant {
             let root = part.tree().bare(part.root());
             let edit = Edit::part(Changed::Correction, holder, part.part(root), root, meant);
