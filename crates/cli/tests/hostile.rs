@@ -800,7 +800,14 @@ fn a_megabyte_of_conditions_is_explained_within_bounds() {
         (format!("member(TARGET.Machine,{{{}}})", names.join(",")), "", cut, ""),
         ("stringListMember(TARGET.Machine,L)".to_owned(), &*format!("L=\"{text_list}\"\n"), "L of the job is", ""),
         ("A0".to_owned(), &*doubling, "no slot satisfies", "more than 100000 steps"),
-        (backtracking, "", "no slot satisfies", ""),
+        // What Requirements do not reach takes no steps.
+        (
+            "A0".to_owned(),
+            &*format!("{doubling}Filler=\"{text_list}\"\n"),
+            "no slot satisfies",
+            "more than 100000 steps",
+        ),
+        (backtracking, "", "no slot satisfies", "more than 100000 steps"),
     ] {
         let job = format!(
             "ClusterId=1\nProcId=0\nJobStatus=1\nJobUniverse=5\nMyType=\"Job\"\nOwner=\"u\"\nUser=\"u@x\"\nRequestCpus=1\n{more}\
@@ -812,7 +819,14 @@ fn a_megabyte_of_conditions_is_explained_within_bounds() {
         let (answer, message) = (text(&output.stdout), text(&output.stderr));
         assert!(answer.contains(printed), "{:.60}: {:?} {answer:.2000}{message:.2000}", requirements, output.status);
         assert!(message.contains(warning) && answer.lines().count() <= 12, "{answer:.2000}{message:.2000}");
+        // Slots that count as not matching are input that was skipped.
+        assert_eq!(output.status.code(), Some(i32::from(!warning.is_empty())), "{message:.2000}");
     }
+    let submit = format!("executable = /bin/true\nrequirements = {}\nqueue\n", clauses.join(" && "));
+    let submit = file(&folder, "job.sub", submit.as_bytes());
+    let arguments = ["explain", "--slots", &slots, "--submit", &submit];
+    let output = limited(SPACE, PATIENCE, "exec \"$0\" \"$@\"", &arguments);
+    assert!(text(&output.stdout).contains(cut), "{:.2000}{:.2000}", text(&output.stdout), text(&output.stderr));
 }
 
 /// Lines that go on and on are looked at once each.

@@ -28,12 +28,16 @@ use std::sync::Arc;
 
 use crate::explain::cycle::order::ServiceOrder;
 pub use crate::explain::explanation::{Explanation, SlotPolicy};
+use classmate::internal::ad::Attribute;
+use classmate::internal::syntax::expr::Node;
+use classmate::internal::syntax::literal::Literal;
 use classmate::internal::threads;
 use classmate::{ClassAd, EvalOptions, Name, Scope};
 use classmate_pool::internal::negotiate::rules::Rules;
 use classmate_pool::internal::pool::{Slot, State};
 use classmate_pool::internal::queue::Job;
 use classmate_pool::{PreparedPool, Snapshot};
+use hashbrown::HashSet;
 
 /// Facts about a slot that last through a cycle, which changes the slot.
 #[expect(clippy::struct_excessive_bools, reason = "independent facts")]
@@ -95,19 +99,21 @@ impl<'p> PoolFacts<'p> {
             exclusion: rules.trim.exclusion(slot, &settings),
         };
         let of_slots = threads::map_all(slots, facts);
-        let settings = bounded(settings, slots.len());
+        let settings = bounded(settings, slots);
         PoolFacts { slots, of_slots, left_out: &[], unkept: &[], order, rules, settings }
     }
 
-    /// The same for one job, whose expressions may be long: evaluations may take a few steps for each of their parts.
+    /// The same for one job, whose Requirements may reach long expressions.
     pub(crate) fn for_job(mut self, job: &ClassAd, settings: &EvalOptions) -> Self {
-        /// Steps for a part, or for a byte of a string.
-        const STEPS: usize = 8;
-        let names = job.lineage().flat_map(ClassAd::attributes).map(|(name, _)| name);
-        let sizes = names.filter_map(|name| job.get(name)).map(|expr| clauses::size(&expr));
-        let size: usize = sizes.map(|(parts, bytes)| parts + bytes).sum();
+        let (mut open, mut seen, mut size) = (vec![Name::new("Requirements")], HashSet::new(), 0);
+        while let Some(name) = open.pop() {
+            let Some(expr) = job.get(name).filter(|_| seen.insert(name)) else { continue };
+            let (parts, bytes) = clauses::size(&expr);
+            size += parts + bytes;
+            open.extend(expr.tree().names(expr.root()));
+        }
         let limits = &mut self.settings.limits;
-        limits.work = limits.work.max((STEPS * size) as u64).min(settings.limits.work);
+        limits.work = limits.work.max(steps(size, self.slots.len())).min(settings.limits.work);
         self
     }
 
@@ -137,16 +143,46 @@ pub struct AbandonedSlots {
     pub steps: u64,
 }
 
+/// Steps of the evaluations of all slots together.
+const ALL_STEPS: u64 = 40_000_000;
+
 /// Limits the steps of one evaluation, because an explanation evaluates each slot many times. Requirements of real slots take a few
 /// hundred.
-fn bounded(mut settings: EvalOptions, slots: usize) -> EvalOptions {
-    /// Steps of all slots together.
-    const ALL: u64 = 40_000_000;
+fn bounded(mut settings: EvalOptions, slots: &[Slot]) -> EvalOptions {
     /// Steps that each slot may take in a large pool, and in a small one.
     const EACH: [u64; 2] = [20_000, 100_000];
+    let each = (ALL_STEPS / slots.len().max(1) as u64).clamp(EACH[0], EACH[1]);
+    // The lists of a few slots may be long.
+    let longest = if each == EACH[1] { slots.iter().map(|slot| longest(&slot.ad)).max() } else { None };
     let limits = &mut settings.limits;
-    limits.work = limits.work.min((ALL / slots.max(1) as u64).clamp(EACH[0], EACH[1]));
+    limits.work = limits.work.min(each.max(steps(longest.unwrap_or(0), slots.len())));
     settings
+}
+
+/// The steps that the evaluation of expressions of a size may take for each of some slots.
+fn steps(size: usize, slots: usize) -> u64 {
+    /// Steps for a part, or for a byte of a string.
+    const STEPS: usize = 8;
+    const MOST: u64 = 4_000_000;
+    let all = STEPS.saturating_mul(size) as u64;
+    all.min(ALL_STEPS / slots.max(1) as u64).min(MOST)
+}
+
+/// The size of the longest attribute of an ad.
+fn longest(ad: &ClassAd) -> usize {
+    let size = |attribute: &Attribute| match attribute {
+        Attribute::Literal(Literal::Str(text)) => text.len(),
+        Attribute::Literal(_) => 1,
+        Attribute::Tree(tree) => tree
+            .nodes
+            .iter()
+            .map(|node| match node {
+                Node::Literal(Literal::Str(text)) => 1 + text.len(),
+                _ => 1,
+            })
+            .sum(),
+    };
+    ad.lineage().flat_map(ClassAd::attributes).map(|(_, attribute)| size(attribute)).max().unwrap_or(0)
 }
 
 /// The job of a snapshot with a number, or the first for which an expression holds.

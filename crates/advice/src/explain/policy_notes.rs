@@ -4,10 +4,11 @@ use crate::explain::clauses::truth;
 use crate::explain::job_view::JobView;
 use crate::explain::names::references;
 use crate::explain::repair::edit::{Bound, bound, comparison};
-use classmate::internal::syntax::expr::Node;
+use classmate::internal::syntax::expr::{Node, NodeId};
 use classmate::internal::syntax::literal::Literal;
+use classmate::internal::syntax::view::RefScope;
 use classmate::internal::value::logic::Truth;
-use classmate::{Expr, Name, Scope};
+use classmate::{ClassAd, EvalOptions, Expr, Name, Scope, Value};
 use classmate_pool::internal::pool::ad_reader::AdReader;
 
 /// Minutes of a day.
@@ -33,21 +34,21 @@ pub(super) fn opens(view: &JobView<'_>, expr: &Expr, slots: &[u32]) -> Option<St
     if !is_of_clock(expr) || slots.len() > MAX_SLOTS {
         return None;
     }
+    let minutes = turns(expr, &view.pool.settings);
     let of_slot = |at: &u32| -> Option<(i64, i64)> {
         let slot = &view.pool.slots.get(*at as usize)?.ad;
         let facts = AdReader::of(slot, &view.pool.settings);
-        let now = facts.integer("ClockMin")?;
+        let now = facts.integer("ClockMin").filter(|now| (0..DAY).contains(now))?;
         let today = facts.integer("ClockDay").filter(|_| is_of_days).unwrap_or(0);
         let mut then = slot.clone();
-        let minutes = if is_of_days { 7 * DAY } else { DAY };
-        (now + 1..now + minutes)
-            .map(|minute| (minute / DAY, minute % DAY))
-            .find(|(days, minute)| {
-                then.insert("ClockMin", *minute);
-                then.insert("ClockDay", (today + days) % 7);
-                truth(Scope::new(&then, &view.pool.settings).with_target(view.job), expr) == Truth::True
-            })
-            .map(|(days, minute)| (if is_of_days { (today + days) % 7 } else { 0 }, minute))
+        let days = if is_of_days { 0..8 } else { 0..2 };
+        let mut times = days.flat_map(|day| minutes.iter().map(move |minute| (day, *minute)));
+        let (day, minute) = times.by_ref().filter(|time| *time > (0, now)).find(|(day, minute)| {
+            then.insert("ClockMin", *minute);
+            then.insert("ClockDay", (today.clamp(0, 6) + day) % 7);
+            truth(Scope::new(&then, &view.pool.settings).with_target(view.job), expr) == Truth::True
+        })?;
+        Some((if is_of_days { (today.clamp(0, 6) + day) % 7 } else { 0 }, minute))
     };
     let first = of_slot(slots.first()?)?;
     if !slots[1..].iter().all(|at| of_slot(at) == Some(first)) {
@@ -55,22 +56,43 @@ pub(super) fn opens(view: &JobView<'_>, expr: &Expr, slots: &[u32]) -> Option<St
     }
     let (day, minute) = first;
     let day = DAYS.get(usize::try_from(day).ok()?).filter(|_| is_of_days).map(|day| format!(" on {day}"));
-    Some(format!("; it becomes true{} at {:02}:{:02}", day.unwrap_or_default(), minute / 60, minute % 60))
+    let (day, hour, minute) = (day.unwrap_or_default(), minute / 60, minute % 60);
+    Some(format!("; it becomes true{day} at {hour:02}:{minute:02} of the slots' clock"))
+}
+
+/// The minutes of a day at which a condition may change: midnight, the numbers that are written in it or computed there, and those after
+/// them.
+fn turns(expr: &Expr, settings: &EvalOptions) -> Vec<i64> {
+    let (tree, nothing) = (expr.tree(), ClassAd::new());
+    let is_constant = |id: NodeId| {
+        let plain = |id: NodeId| matches!(tree.node(id), Node::Literal(_) | Node::Paren(_) | Node::Binary(..));
+        (tree.first_of(id)..=id).all(plain)
+    };
+    let all = (tree.first_of(expr.root())..=expr.root()).filter(|id| is_constant(*id));
+    let numbers = all.filter_map(|id| match Scope::new(&nothing, settings).eval(&expr.part(id)).ok()? {
+        Value::Int(number) => Some(number),
+        _ => None,
+    });
+    let mut found: Vec<i64> = numbers.flat_map(|number| [number, number.saturating_add(1)]).chain([0]).collect();
+    found.retain(|minute| (0..DAY).contains(minute));
+    found.sort_unstable();
+    found.dedup();
+    found
 }
 
 /// The note on a condition that allows at most a small number as the memory or the disk of a job, as if it counted in GB.
 pub(super) fn small_unit(expr: &Expr) -> Option<String> {
     /// The attributes with the name of the unit, the number of it in a GB, and a number below which slots allow next to nothing.
     const AMOUNTS: [(&str, &str, i64, i64); 2] =
-        [("RequestMemory", "MB", 1 << 10, 256), ("RequestDisk", "KB", 1 << 20, 10_240)];
+        [("RequestMemory", "MB", 1 << 10, 256), ("RequestDisk", "KB", 1 << 20, 1000)];
     let tree = expr.tree();
     let (op, left, right) = comparison(tree, expr.root())?;
     [(left, right), (right, left)].into_iter().find_map(|(side, other)| {
         let Node::Literal(Literal::Int(most)) = *tree.node(tree.bare(other)) else { return None };
-        let named = tree.reference(tree.bare(side))?.name;
+        let named = tree.reference(tree.bare(side)).filter(|found| found.scope != RefScope::My)?.name;
         let (name, unit, factor, few) = AMOUNTS.into_iter().find(|(name, ..)| Name::new(name) == named)?;
         let is_most = bound(op, side == left).is_some_and(|(bound, _)| bound == Bound::AtMost);
-        let note = || format!("; {name} is in {unit}: {most} GB are {}", most * factor);
+        let note = || format!("; {name} is in {unit}: {most} GB is {} {unit}", most * factor);
         (is_most && (1..few).contains(&most)).then(note)
     })
 }
@@ -83,9 +105,15 @@ mod tests {
     #[test]
     fn a_small_amount_is_in_a_larger_unit() {
         let of = |text: &str| small_unit(&text.parse().unwrap());
-        assert_eq!(of("TARGET.RequestMemory <= 64").unwrap(), "; RequestMemory is in MB: 64 GB are 65536");
-        assert_eq!(of("(100 > RequestDisk)").unwrap(), "; RequestDisk is in KB: 100 GB are 104857600");
-        for text in ["RequestMemory >= 64", "RequestMemory <= 4096", "RequestMemory <= Memory", "RequestCpus <= 4"] {
+        assert_eq!(of("TARGET.RequestMemory <= 64").unwrap(), "; RequestMemory is in MB: 64 GB is 65536 MB");
+        assert_eq!(of("(100 > RequestDisk)").unwrap(), "; RequestDisk is in KB: 100 GB is 104857600 KB");
+        for text in [
+            "RequestMemory >= 64",
+            "RequestMemory <= 4096",
+            "RequestMemory <= Memory",
+            "RequestCpus <= 4",
+            "MY.RequestMemory <= 64",
+        ] {
             assert_eq!(of(text), None, "{text}");
         }
     }

@@ -264,7 +264,8 @@ pub(super) fn of_range(measured: &Measured, op: BinaryOp, value: &Value, span: S
         (i64::MIN, high) => format!("at most {high} on Linux"),
         (low, high) => format!("from {low} to {high}"),
     };
-    let message = format!("`{}` is {bounds}: this is {always}", measured.fact.name);
+    let there = if low == i64::MIN { " there" } else { "" };
+    let message = format!("`{}` is {bounds}: this is {always}{there}", measured.fact.name);
     Some(Diagnostic::warning(message, span).help("compare it with a value that it can have").code("impossible-value"))
 }
 

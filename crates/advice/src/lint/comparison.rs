@@ -259,10 +259,12 @@ impl Finder<'_> {
     }
 
     /// An attribute that counts bytes, and the product of the constants that it is multiplied by.
-    fn sized(&self, id: NodeId) -> Option<(&'static Fact, f64)> {
+    ///
+    /// Beside them, true if there is more than one constant.
+    fn sized(&self, id: NodeId) -> Option<(&'static Fact, f64, bool)> {
         let mut id = self.tree.bare(id);
         let number = |id: NodeId| number_of(&self.constant(id)?);
-        let mut product = 1.0;
+        let (mut product, mut factors) = (1.0, 0);
         loop {
             let (part, factor) = match self.tree.view(id) {
                 View::Binary { op: BinaryOp::Multiply, left, right } => match number(right) {
@@ -272,15 +274,16 @@ impl Finder<'_> {
                 View::Binary { op: BinaryOp::Divide, left, right } => (left, 1.0 / number(right)?),
                 View::Reference(reference) => {
                     let fact = self.known(reference)?;
-                    return (matches!(fact.unit, Some("MiB" | "KiB")) && product > 0.0).then_some((fact, product));
+                    let is_size = matches!(fact.unit, Some("MiB" | "KiB")) && product > 0.0 && f64::is_finite(product);
+                    return is_size.then_some((fact, product, factors > 1));
                 }
                 _ => return None,
             };
-            (id, product) = (self.tree.bare(part), product * factor);
+            (id, product, factors) = (self.tree.bare(part), product * factor, factors + 1);
         }
     }
 
-    /// Tests whether a factor of 1024, or of its square, is written in a part.
+    /// Tests if a factor of 1024, or of its square, is written in a part.
     fn writes_step(&self, id: NodeId) -> bool {
         let is_step = |id: NodeId| matches!(self.tree.node(id), Node::Literal(Literal::Int(1024 | 1_048_576)));
         (self.tree.first_of(id)..=id).any(is_step)
@@ -289,7 +292,7 @@ impl Finder<'_> {
     /// `ResidentSetSize > RequestMemory`: two attributes that count in different units, or in the same after one of them was
     /// converted.
     fn units(&self, left: NodeId, right: NodeId, span: Span) -> Option<Diagnostic> {
-        let ((one, first), (two, second)) = (self.sized(left)?, self.sized(right)?);
+        let ((one, first, of_several), (two, second, of_more)) = (self.sized(left)?, self.sized(right)?);
         let (one_unit, two_unit) = (one.unit?, two.unit?);
         let of = |unit: &str, factor: f64| if unit == "MiB" { factor / 1024.0 } else { factor };
         let ratio = of(one_unit, first) / of(two_unit, second);
@@ -300,13 +303,17 @@ impl Finder<'_> {
         if one_unit == two_unit {
             // Other factors may be meant: a thousandth of a disk.
             let is_step = |ratio: f64| ratio == 1024.0 || ratio == 1_048_576.0;
-            let is_written = self.writes_step(left) || self.writes_step(right);
+            let is_written = self.writes_step(left) != self.writes_step(right);
             if !is_step(ratio) && !is_step(1.0 / ratio) && !is_written {
                 return None;
             }
             let message = format!("`{}` and `{}` are both in {one_unit}", one.name, two.name);
             let help = "compare them without a factor of 1024";
             return Some(Diagnostic::warning(message, span).help(help).code("odd-unit"));
+        }
+        // Of several factors it is not known which one is wrong.
+        if of_several || of_more {
+            return None;
         }
         let message = format!("`{}` is in {one_unit}, and `{}` is in {two_unit}", one.name, two.name);
         let small = if one_unit == "KiB" { left } else { right };

@@ -40,7 +40,7 @@ use super::{
     shifted_fix, template_order, unknowns, user_maps,
 };
 use crate::versions::configuration::{attributes, compared_as, is_divided, referred_to};
-use classmate::internal::diagnostic::{Excerpt, Fix};
+use classmate::internal::diagnostic::{Excerpt, Fix, Severity};
 use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
@@ -154,6 +154,15 @@ pub fn refusal(config: &Config, error: &ConfigError) -> Diagnostic {
 
 type Said = (&'static str, Arc<str>, u32, (usize, usize), Option<String>, String);
 
+/// The findings of a line.
+#[derive(Default)]
+struct LineFindings {
+    count: usize,
+    /// The place of the last one among all findings.
+    last: usize,
+    has_error: bool,
+}
+
 struct Linter<'c> {
     config: &'c Config,
     sources: HashMap<&'c str, (&'c Source, LineIndex)>,
@@ -175,7 +184,7 @@ struct Linter<'c> {
     /// The places of findings about invalid values, by file and line.
     bad_values: HashMap<(Arc<str>, u32), usize>,
     /// The number of findings on a line of a file, and the place of the last one that is kept.
-    of_line: HashMap<(Arc<str>, u32), (usize, usize)>,
+    of_line: HashMap<(Arc<str>, u32), LineFindings>,
     /// Names, upper case, that lists put into ads.
     advertised: BTreeMap<Vec<u8>, Role>,
     /// Attributes of jobs, upper case, that slots get.
@@ -339,20 +348,21 @@ impl<'c> Linter<'c> {
 
     /// A finding, unless its line has many already: it is counted then.
     fn counted(&mut self, file: &Arc<str>, line: u32, found: Diagnostic) -> Option<Diagnostic> {
-        let (count, last) = self.of_line.entry((Arc::clone(file), line)).or_default();
-        *count += 1;
-        if *count > MAX_OF_LINE {
+        let of_line = self.of_line.entry((Arc::clone(file), line)).or_default();
+        of_line.count += 1;
+        of_line.has_error |= found.severity == Severity::Error;
+        if of_line.count > MAX_OF_LINE {
             return None;
         }
-        *last = self.alarms.len();
+        of_line.last = self.alarms.len();
         Some(found)
     }
 
     /// Says of lines with many findings how many there are.
     fn uncounted(&mut self) {
-        for (count, last) in self.of_line.values().filter(|(count, _)| *count > MAX_OF_LINE) {
-            let Some(alarm) = self.alarms.get_mut(*last) else { continue };
-            let more = format!("there are {} more findings on this line", count - MAX_OF_LINE);
+        for of_line in self.of_line.values().filter(|of_line| of_line.count > MAX_OF_LINE) {
+            let Some(alarm) = self.alarms.get_mut(of_line.last) else { continue };
+            let more = format!("there are {} more findings on this line", of_line.count - MAX_OF_LINE);
             *alarm = alarm.clone().more_help(more);
         }
     }

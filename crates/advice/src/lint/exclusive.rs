@@ -5,6 +5,7 @@
 
 use super::attributes::{exists_only, fact};
 use super::expression::{LintContext, written};
+use super::unknowns;
 use classmate::internal::analysis::compare::narrowed;
 use classmate::internal::analysis::evaluate::{Analysis, unknown};
 use classmate::internal::analysis::values::{Truths, Values};
@@ -134,7 +135,7 @@ fn excluded(context: &LintContext<'_>, tree: &Tree, clauses: &[ComparedClause]) 
 /// A clause that compares something computed from attributes, `time() - QDate`, with a constant.
 struct ComputedClause {
     at: NodeId,
-    /// The computed part, as text in lower case.
+    /// The text of the computed part.
     of: String,
     /// Its values with which the clause is true.
     values: Values,
@@ -153,15 +154,20 @@ fn computed_clause(expr: &Expr, analysis: &Analysis<'_>, leaf: NodeId) -> Option
         _ => return None,
     };
     let side = tree.bare(side);
-    // Comparisons of attributes are claims about clauses, and a random number is another one each time.
-    let is_random =
-        |id: NodeId| matches!(tree.node(id), Node::Call(call) if tree.calls[*call as usize].name.folded() == b"random");
+    // Comparisons of attributes are claims about clauses. A random number is another one each time.
+    let varies = |id: NodeId| match tree.node(id) {
+        Node::Call(call) => matches!(tree.calls[*call as usize].name.folded(), b"random" | b"eval"),
+        _ => false,
+    };
     let is_computed = matches!(tree.node(side), Node::Binary(..) | Node::Call(_));
-    if !(is_order(op) || op == BinaryOp::Equal) || !is_computed || (tree.first_of(side)..=side).any(is_random) {
+    if !(is_order(op) || op == BinaryOp::Equal) || !is_computed || (tree.first_of(side)..=side).any(varies) {
         return None;
     }
     let values = narrowed(op, &Values::any(), &analysis.values(constant), Truths::TRUE);
-    Some(ComputedClause { at, of: expr.part(side).to_string().to_ascii_lowercase(), values })
+    let of = expr.part(side).to_string();
+    // Two macros that are not known may have one name here.
+    let is_known = !values.is_empty() && unknowns::marked(of.as_bytes()).is_none();
+    is_known.then_some(ComputedClause { at, of, values })
 }
 
 /// The first two clauses that compare the same computed value with constants, and are never both true.

@@ -65,6 +65,13 @@ pub(super) fn misses_files(config: &Config) -> bool {
     config.sources().len() == 1 && (is_set("LOCAL_CONFIG_FILE") || is_set("LOCAL_CONFIG_DIR"))
 }
 
+/// Tests if a configuration includes files, which may not be here.
+pub(super) fn has_includes(config: &Config) -> bool {
+    let begins =
+        |line: &[u8]| line.trim_ascii_start().get(..7).is_some_and(|word| word.eq_ignore_ascii_case(b"include"));
+    config.sources().iter().any(|source| source.text.split(|byte| *byte == b'\n').any(begins))
+}
+
 /// The names, upper case, that files set and that HTCondor does not know.
 fn own_names(config: &Config) -> BTreeSet<Vec<u8>> {
     let own = config.definitions().filter(|one| one.place.is_some() && config.built_in(bare(one.name)).is_none());
@@ -224,7 +231,8 @@ impl<'c> Lists<'c> {
         }
     }
 
-    /// The only item of a list that is not defined, if the file of the list defines all others: other files hardly define it.
+    /// The only item of a list that is not defined and that no other statement has, if the file of the list defines all others: other
+    /// files hardly define it.
     fn only_missing(&self, list: &Definition<'_>, items: &[Vec<u8>]) -> Option<Vec<u8>> {
         const LEAST: usize = 3;
         let is_here = |item: &&Vec<u8>| {
@@ -233,9 +241,15 @@ impl<'c> Lists<'c> {
         };
         let mut missing = items.iter().filter(|item| !is_here(item));
         let (item, None) = (missing.next()?, missing.next()) else { return None };
-        let is_of_others = is_known(&item.to_ascii_lowercase()) || self.config.definition(item).is_some();
-        let is_alone = items.len() >= LEAST && !is_of_others && !misses_files(self.config);
-        is_alone.then(|| item.clone())
+        let lower = item.to_ascii_lowercase();
+        let is_of_others = is_known(&lower) || self.config.definition(item).is_some();
+        if items.len() < LEAST || is_of_others || misses_files(self.config) || has_includes(self.config) {
+            return None;
+        }
+        // `SLOT1_HasMatlab = True`, and statements in branches that are not taken.
+        let texts = self.config.sources().iter().map(|source| source.text.to_ascii_lowercase());
+        let mentions: usize = texts.map(|text| memchr::memmem::find_iter(&text, &lower).count()).sum();
+        (mentions == 1).then(|| item.clone())
     }
 
     /// Items of other lists of names: quotes, brackets and `;` are a part of them. Those of slots and of jobs are attributes.

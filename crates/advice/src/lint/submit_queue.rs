@@ -49,7 +49,7 @@ fn listed_items(queue: &QueueStatement<'_>) -> Option<usize> {
     is_plain.then(|| text.split([',', ' ', '\t']).filter(|item| !item.is_empty()).count())
 }
 
-/// Tests whether the slice of a statement leaves no item.
+/// Tests if the slice of a statement leaves no item.
 pub(super) fn has_empty_slice(queue: &QueueStatement<'_>) -> bool {
     let is_beyond =
         |slice: Slice| listed_items(queue).is_some_and(|count| count > 0 && !(0..count).any(|at| slice.has(at, count)));

@@ -84,7 +84,8 @@ fn unwritten(config: &Config, written: &[Definition<'_>], found: &mut lists::Fou
         let Some(text) = unknowns::known_value(config, list) else { continue };
         let items = list_items(&text);
         // Beside another map of the list, other files hardly have it.
-        if may_be_elsewhere(list) && !items.iter().any(|item| has(&shown(item))) {
+        let is_here = || items.iter().any(|item| has(&shown(item))) && !lists::has_includes(config);
+        if may_be_elsewhere(list) && !is_here() {
             continue;
         }
         for item in items {

@@ -3,9 +3,11 @@
 //! In: an explanation of the job of a submit file, and the text of the file. Out: the same with the text of each condition that is
 //! in the file, so that it can be found there.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use classmate_advice::internal::explain::Explanation;
+use classmate_advice::internal::explain::repair::suggestion::Changed;
 
 /// A word, a string, a number, an operator or another sign, with its place.
 struct Token {
@@ -53,21 +55,44 @@ fn tokens(text: &str) -> Vec<Token> {
     found
 }
 
-/// A submit file with its tokens.
+/// A submit file with its tokens, without those of comments.
 struct Source<'f> {
     file: &'f str,
     tokens: Vec<Token>,
+    /// The places of each token among all.
+    places: HashMap<String, Vec<usize>>,
 }
 
-impl Source<'_> {
-    /// The first tokens of the file that are those of a condition, unless it is very long.
+impl<'f> Source<'f> {
+    fn of(file: &'f str) -> Self {
+        let (mut all, mut line, mut seen) = (tokens(file), 0, 0);
+        all.retain(|one| {
+            line = file[seen..one.place.start].rfind('\n').map_or(line, |end| seen + end + 1);
+            seen = one.place.start;
+            !file[line..].trim_start().starts_with('#')
+        });
+        let mut places: HashMap<String, Vec<usize>> = HashMap::new();
+        for (at, token) in all.iter().enumerate() {
+            places.entry(token.text.clone()).or_default().push(at);
+        }
+        Source { file, tokens: all, places }
+    }
+
+    /// The last tokens of the file that are those of a condition, unless it is very long: the last value of a command counts.
     fn find(&self, condition: &[Token]) -> Option<&[Token]> {
         const MAX_TOKENS: usize = 500;
-        if condition.is_empty() || condition.len() > MAX_TOKENS {
+        if condition.len() > MAX_TOKENS {
             return None;
         }
+        let places = |token: &Token| self.places.get(&token.text).map_or([].as_slice(), Vec::as_slice);
+        // The rarest token tells most places apart.
+        let (offset, rarest) = condition.iter().enumerate().min_by_key(|(_, token)| places(token).len())?;
+        let found = places(rarest).iter().rev().filter_map(|at| {
+            let start = at.checked_sub(offset)?;
+            self.tokens.get(start..start + condition.len())
+        });
         let is_it = |some: &&[Token]| some.iter().zip(condition).all(|(one, other)| one.text == other.text);
-        self.tokens.windows(condition.len()).find(is_it)
+        found.take(MAX_TOKENS).find(is_it)
     }
 
     /// A part of the file, on one line.
@@ -88,13 +113,23 @@ impl Source<'_> {
         let most = old.len().min(new.len()) - first;
         let last = old.iter().rev().zip(new.iter().rev()).take(most).take_while(is_same).count();
         let whole = found.first()?.place.start..found.last()?.place.end;
-        let begin = found.get(first).map_or(whole.end, |next| next.place.start);
-        // Something may be written between two tokens.
-        let end = if first + last < found.len() { found[found.len() - last - 1].place.end } else { begin };
-        let middle = match &new[first..new.len() - last] {
-            [one, ..] => &after[one.place.start..new[new.len() - last - 1].place.end],
-            [] => "",
+        let (changed, written) = (&found[first..found.len() - last], &new[first..new.len() - last]);
+        let (begin, end, middle) = match (changed, written) {
+            // Something is written between two tokens, with the blanks around it.
+            ([], _) => (
+                first.checked_sub(1).map_or(whole.start, |at| found[at].place.end),
+                found.get(first).map_or(whole.end, |next| next.place.start),
+                first.checked_sub(1).map_or(0, |at| new[at].place.end)
+                    ..new.get(new.len() - last).map_or(after.len(), |next| next.place.start),
+            ),
+            ([one, ..], []) => (one.place.start, changed[changed.len() - 1].place.end, 0..0),
+            ([one, ..], [start, ..]) => (
+                one.place.start,
+                changed[changed.len() - 1].place.end,
+                start.place.start..written[written.len() - 1].place.end,
+            ),
         };
+        let middle = &after[middle];
         let written = [self.shown(whole.start..begin), middle.to_owned(), self.shown(end..whole.end)].concat();
         Some((self.shown(whole), written))
     }
@@ -116,7 +151,7 @@ impl Source<'_> {
 
 /// Writes the conditions of an explanation of the job of a submit file as the file has them.
 pub(crate) fn as_written(found: &mut Explanation, file: &str) {
-    let source = Source { file, tokens: tokens(file) };
+    let source = Source::of(file);
     for cause in &mut found.causes {
         cause.text = source.sentence(&cause.text);
     }
@@ -126,7 +161,8 @@ pub(crate) fn as_written(found: &mut Explanation, file: &str) {
     for text in clauses.chain(absent).chain(nearest).chain(&mut found.never).chain(&mut found.always) {
         *text = source.condition(text);
     }
-    for change in found.suggestions.iter_mut().flat_map(|one| &mut one.changes) {
+    let changes = found.suggestions.iter_mut().flat_map(|one| &mut one.changes);
+    for change in changes.filter(|change| change.of != Changed::Slot) {
         if let Some((before, after)) = source.replaced(&change.before, &change.after) {
             (change.before, change.after) = (before, after);
         }
@@ -137,11 +173,10 @@ pub(crate) fn as_written(found: &mut Explanation, file: &str) {
 mod tests {
     use super::*;
 
-    const FILE: &str =
-        "requirements = (Machine =?= \"C01\") && \\\n   regexp(\"^p\", Machine) && Disk>=5 && x isnt 3\nqueue\n";
+    const FILE: &str = "# Disk  >=  5\nrequirements = (Machine =?= \"C01\") && \\\n   regexp(\"^p\", Machine) && Disk>=5 && x isnt 3\nqueue\n";
 
     fn source() -> Source<'static> {
-        Source { file: FILE, tokens: tokens(FILE) }
+        Source::of(FILE)
     }
 
     #[test]
@@ -156,6 +191,7 @@ mod tests {
         );
         assert_eq!(of("Disk >= 5", "Disk >= 41"), pair("Disk>=5", "Disk>=41"));
         assert_eq!(of("x isnt 3", "x isnt 4"), pair("x isnt 3", "x isnt 4"));
+        assert_eq!(of("Disk >= 5", "Disk >= 5 * 1024"), pair("Disk>=5", "Disk>=5 * 1024"));
         // The names of strings are as they are written, and what is not there stays.
         assert_eq!(of("Machine is \"c01\"", "true"), None);
         assert_eq!(of("Memory > 1", "Memory > 0"), None);

@@ -217,7 +217,7 @@ pub fn write(out: &mut impl Screen, found: &Explanation, parts: &ShownParts, col
     let others = (is_unmatched && found.others > 0).then(|| {
         format!("{} {} other conditions", counted(found.others as u64, "slot"), verb(found.others, "fails", "fail"))
     });
-    let long = (found.long > 0).then(|| {
+    let long = (is_unmatched && found.long > 0).then(|| {
         let of = verb(found.long, "only its removal was tested", "only their removal was tested");
         format!(
             "{} of the job {} too long to be changed in part: {of}",

@@ -52,12 +52,15 @@ pub fn write(out: &mut impl Screen, division: &Division, color: Color) -> io::Re
 
 /// The sentence about quotas that add up to more than the pool has, so that more is allocated and not allocated than there is.
 fn oversubscribed(division: &Division) -> Option<String> {
-    let allocated: f64 = division.groups.iter().map(|group| group.summary.allocated).sum();
-    let all = allocated + division.surplus;
-    (division.surplus > 0.0 && all > division.pool + 1e-6).then(|| {
+    let mut all = division.groups.iter().map(|group| group.summary.allocated);
+    // Users without a group may get what the groups leave.
+    let of_none = all.next().unwrap_or(0.0);
+    let of_groups: f64 = all.sum();
+    let allocated = of_none + of_groups;
+    (of_groups + division.surplus > division.pool + 1e-6).then(|| {
         format!(
             "quotas add up to {}, more than the pool size (NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION): {} allocated, {} not allocated",
-            slots(all),
+            slots(allocated + division.surplus),
             slots(allocated),
             slots(division.surplus)
         )

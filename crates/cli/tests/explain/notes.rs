@@ -1,4 +1,4 @@
-//! What changes by itself: jobs that start in what a match leaves, and slots that open at a time. And amounts as they are written.
+//! Changes by themselves: jobs that start in what a match leaves, and slots that open at a time. And amounts as they are written.
 
 use super::*;
 
@@ -34,8 +34,8 @@ fn jobs_of_the_same_submitter_start_in_what_a_match_leaves() {
     };
     let room = |jobs: &str| {
         Some(format!(
-            "slot1@m, which a@x got, has room for {jobs} like this one: the access point starts more jobs of this submitter there right \
-             after the cycle (unless CLAIM_PARTITIONABLE_LEFTOVERS is false)"
+            "slot1@m, which a@x got, has room for {jobs} like this one: right after the cycle, the access point may start jobs of this \
+             submitter there"
         ))
     };
     assert_eq!(leftovers("JobPrio = 0", ""), room("3 more jobs"));
@@ -74,11 +74,15 @@ fn slots_that_open_at_a_time_say_when() {
     let cause = |requirements: &str| causes(job, &[&slot(requirements)]).remove(0);
     let night = cause("ClockMin >= 1200 || ClockMin < 420");
     assert!(
-        night.ends_with("so `ClockMin >= 1200 || ClockMin < 420` is not true; it becomes true at 20:00"),
+        night.ends_with(
+            "so `ClockMin >= 1200 || ClockMin < 420` is not true; it becomes true at 20:00 of the slots' clock"
+        ),
         "{night}"
     );
     let weekend = cause("ClockDay == 0 || ClockDay == 6");
-    assert!(weekend.ends_with("; it becomes true on Saturday at 00:00"), "{weekend}");
+    assert!(weekend.ends_with("; it becomes true on Saturday at 00:00 of the slots' clock"), "{weekend}");
+    let computed = cause("ClockMin > 22 * 60 && ClockDay == 5");
+    assert!(computed.ends_with("; it becomes true at 22:01 of the slots' clock"), "{computed}");
     let never = cause("ClockMin > 1500");
     assert!(!never.contains("becomes true"), "{never}");
     let told = proposed(job, &[&slot("ClockMin >= 1200 || ClockMin < 420")]);
@@ -95,7 +99,7 @@ fn a_limit_that_looks_like_gigabytes_is_named() {
         causes(job, &[slot]),
         [
             "1 of 1 slot rejects the job: `Start` requires `TARGET.RequestMemory <= 64` (RequestMemory of the job is 2048); RequestMemory is \
-             in MB: 64 GB are 65536"
+             in MB: 64 GB is 65536 MB"
         ]
     );
 }

@@ -1,4 +1,4 @@
-//! What matches of a cycle leave of partitionable slots: there the access point starts more jobs of the same submitter.
+//! The rest of partitionable slots after their matches: there the access point starts more jobs of the same submitter.
 //!
 //! In: the record of a cycle, and a job that got no slot. Out: a cause that names the slots with room for it. Source:
 //! `DCStartd::claimSlot` and `Scheduler::claimedStartd` (`CLAIM_PARTITIONABLE_LEFTOVERS`), `FindRunnableJob`.
@@ -17,6 +17,7 @@ use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::pool::claim::carve;
 use classmate_pool::internal::pool::consumption::Consumption;
 use classmate_pool::internal::queue::Job;
+use classmate_pool::internal::queue::job::Activity;
 use classmate_pool::{JobId, Match, Snapshot};
 
 /// Jobs are counted up to this number.
@@ -46,31 +47,37 @@ pub(crate) fn leftovers(
     }
     let mut ads: HashMap<JobId, Option<&ClassAd>> = by_slot.values().map(|job| (*job, None)).collect();
     let domain = pool.rules.knobs.accountant.domain.as_deref();
-    for job in snapshot.jobs.iter().filter_map(|ad| Some((Job::new(ad, domain, &pool.settings)?, ad))) {
-        if let (Some(found), true) = (ads.get_mut(&job.0.id), job.0.schedd.as_deref() == asked.schedd) {
-            *found = Some(job.1);
+    let mut idle = 0;
+    for (one, ad) in snapshot.jobs.iter().filter_map(|ad| Some((Job::new(ad, domain, &pool.settings)?, ad))) {
+        if one.schedd.as_deref() != asked.schedd {
+            continue;
+        }
+        idle += usize::from(one.activity == Activity::Idle && *one.submitter == *asked.submitter.as_bytes());
+        if let Some(found) = ads.get_mut(&one.id) {
+            *found = Some(ad);
         }
     }
-    let waiting = usize::try_from(story.submitter_idle).unwrap_or(0).saturating_sub(story.submitter_matched);
+    let waiting = idle.saturating_sub(record.outcome.matches.iter().filter(|made| of_schedd(made)).count());
+    let most = waiting.clamp(1, MAX_COUNTED);
     let (mut jobs, mut with_room) = (0, Vec::new());
     for slot in &snapshot.slots {
         let Some(name) = AdReader::of(slot, &pool.settings).string("Name") else { continue };
-        let most = waiting.clamp(1, MAX_COUNTED).saturating_sub(jobs);
         let matched = by_slot.get(name.as_bytes()).and_then(|job| *ads.get(job)?);
-        let room = matched.map_or(0, |matched| room(slot, (matched, job), most, &pool.settings));
+        let left = (most - jobs).max(1);
+        let room = matched.map_or(0, |matched| room(slot, (matched, job), left, &pool.settings));
         if room > 0 {
-            jobs += room;
+            jobs = (jobs + room).min(most);
             with_room.push(name);
         }
     }
-    let (first, more) = (with_room.first()?, counted(jobs, "more job"));
+    let least = if jobs == MAX_COUNTED { "at least " } else { "" };
+    let (first, more) = (with_room.first()?, format!("{least}{}", counted(jobs, "more job")));
     let (which, has) = match with_room.len() {
         1 => (format!("{first}, which {} got,", asked.submitter), "has"),
         some => (format!("{some} of the slots that {} got", asked.submitter), "have"),
     };
     let text = format!(
-        "{which} {has} room for {more} like this one: the access point starts more jobs of this submitter there right after the cycle \
-         (unless CLAIM_PARTITIONABLE_LEFTOVERS is false)"
+        "{which} {has} room for {more} like this one: right after the cycle, the access point may start jobs of this submitter there"
     );
     Some(Cause::new(Reason::Leftovers, "slots of the submitter have room for more jobs", text))
 }

@@ -37,7 +37,7 @@ pub struct PreCycleFacts {
     pub(crate) elsewhere: usize,
     /// The conditions of `PREEMPTION_REQUIREMENTS`, for the matching slots in use that it protects.
     pub(crate) preemption: Vec<Clause>,
-    /// If it is one of these alone that is not true, the values of its attributes for the slots that it protects.
+    /// The values of the attributes of the one that is not true, for the slots that it protects; empty if there are several.
     pub(crate) unmet: String,
     /// The causes for which matching slots in use keep their jobs because of `Rank`.
     pub(crate) keeping: Vec<Cause>,

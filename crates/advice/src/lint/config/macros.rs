@@ -250,8 +250,7 @@ impl Linter<'_> {
             definition.raw.strip_prefix(b"=").filter(|rest| !rest.first().is_some_and(|next| b"=?!~".contains(next)));
         let Some(rest) = rest.filter(|_| !is_expression(bare(definition.name))) else { return false };
         let known = self.of_line.get(&(Arc::clone(&place.file), place.line));
-        let last = known.and_then(|(_, last)| self.alarms.get(*last));
-        if last.is_some_and(|alarm| alarm.severity == Severity::Error) {
+        if known.is_some_and(|of_line| of_line.has_error) {
             return false;
         }
         let name = shown_name(definition.name);

@@ -217,9 +217,9 @@ pub(super) fn unknown_level(name: &[u8]) -> Option<String> {
 /// Returns true for the name (upper case) of a setting of the log of one of HTCondor's daemons: `TRUNC_SCHEDD_LOG_ON_OPEN`
 /// (`dprintf_config.cpp`).
 pub(super) fn is_of_log(upper: &[u8]) -> bool {
+    const FORMS: [(&str, &str); 3] = [("MAX_NUM_", "_LOG"), ("MAX_", "_LOG"), ("TRUNC_", "_LOG_ON_OPEN")];
     let Ok(name) = std::str::from_utf8(upper) else { return false };
-    let daemon = ["MAX_NUM_", "MAX_", "TRUNC_"].iter().find_map(|before| name.strip_prefix(before));
-    let daemon = daemon.and_then(|rest| rest.strip_suffix("_LOG").or_else(|| rest.strip_suffix("_LOG_ON_OPEN")));
+    let daemon = FORMS.iter().find_map(|(front, end)| name.strip_prefix(front)?.strip_suffix(end));
     daemon.is_some_and(|daemon| names(DAEMONS).any(|known| known == daemon))
 }
 
