@@ -217,6 +217,21 @@ impl Tree {
         })
     }
 
+    /// Tests if a part is made of constants and operators alone.
+    ///
+    /// ```
+    /// use classmate::parse_expr;
+    /// let is_constant = |text: &str| parse_expr(text.as_bytes()).map(|expr| expr.tree().is_constant(expr.root()));
+    /// assert!(is_constant("22 * (60 - 1)")?);
+    /// assert!(!is_constant("22 * Minutes")?);
+    /// # Ok::<(), classmate::internal::error::SyntaxError>(())
+    /// ```
+    pub fn is_constant(&self, id: NodeId) -> bool {
+        let is_one =
+            |part| matches!(self.node(part), Node::Literal(_) | Node::Paren(_) | Node::Unary(..) | Node::Binary(..));
+        (self.first_of(id)..=id).all(is_one)
+    }
+
     /// The condition and the branches of `c ? yes : no` or `ifThenElse(c, yes, no)`.
     pub fn choice(&self, id: NodeId) -> Option<[NodeId; 3]> {
         match self.view(id) {

@@ -184,14 +184,19 @@ pub(super) fn deciding_leaves(conditions: &AdConditions, row: &[Truth], at: usiz
 
 /// Tests if a condition is too long to be changed in its parts: there are few such conditions, and each part would take long to test.
 pub(super) fn is_long(expr: &Expr) -> bool {
-    /// Parts of a condition, and bytes of its strings.
-    const MAX_SIZE: [usize; 2] = [2000, 20_000];
-    let (parts, bytes) = size(expr);
-    parts > MAX_SIZE[0] || bytes > MAX_SIZE[1]
+    const MAX_PARTS: usize = 2000;
+    const MAX_BYTES: usize = 20_000;
+    let (parts, bytes) = parts_and_bytes(expr);
+    parts > MAX_PARTS || bytes > MAX_BYTES
 }
 
-/// The number of parts of an expression, and of the bytes of its strings.
-pub(super) fn size(expr: &Expr) -> (usize, usize) {
+/// The number of parts of an expression and of the bytes of its strings together.
+pub(super) fn size(expr: &Expr) -> usize {
+    let (parts, bytes) = parts_and_bytes(expr);
+    parts + bytes
+}
+
+fn parts_and_bytes(expr: &Expr) -> (usize, usize) {
     let tree = expr.tree();
     let ids = tree.first_of(expr.root())..=expr.root();
     let bytes = |id: NodeId| if let Node::Literal(Literal::Str(text)) = tree.node(id) { text.len() } else { 0 };

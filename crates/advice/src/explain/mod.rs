@@ -28,9 +28,6 @@ use std::sync::Arc;
 
 use crate::explain::cycle::order::ServiceOrder;
 pub use crate::explain::explanation::{Explanation, SlotPolicy};
-use classmate::internal::ad::Attribute;
-use classmate::internal::syntax::expr::Node;
-use classmate::internal::syntax::literal::Literal;
 use classmate::internal::threads;
 use classmate::{ClassAd, EvalOptions, Name, Scope};
 use classmate_pool::internal::negotiate::rules::Rules;
@@ -108,8 +105,7 @@ impl<'p> PoolFacts<'p> {
         let (mut open, mut seen, mut size) = (vec![Name::new("Requirements")], HashSet::new(), 0);
         while let Some(name) = open.pop() {
             let Some(expr) = job.get(name).filter(|_| seen.insert(name)) else { continue };
-            let (parts, bytes) = clauses::size(&expr);
-            size += parts + bytes;
+            size += clauses::size(&expr);
             open.extend(expr.tree().names(expr.root()));
         }
         let limits = &mut self.settings.limits;
@@ -170,19 +166,8 @@ fn steps(size: usize, slots: usize) -> u64 {
 
 /// The size of the longest attribute of an ad.
 fn longest(ad: &ClassAd) -> usize {
-    let size = |attribute: &Attribute| match attribute {
-        Attribute::Literal(Literal::Str(text)) => text.len(),
-        Attribute::Literal(_) => 1,
-        Attribute::Tree(tree) => tree
-            .nodes
-            .iter()
-            .map(|node| match node {
-                Node::Literal(Literal::Str(text)) => 1 + text.len(),
-                _ => 1,
-            })
-            .sum(),
-    };
-    ad.lineage().flat_map(ClassAd::attributes).map(|(_, attribute)| size(attribute)).max().unwrap_or(0)
+    let size = |(name, _)| ad.get(name).map_or(0, |expr| clauses::size(&expr));
+    ad.lineage().flat_map(ClassAd::attributes).map(size).max().unwrap_or(0)
 }
 
 /// The job of a snapshot with a number, or the first for which an expression holds.

@@ -1,10 +1,10 @@
 //! Notes on a condition of slots that keeps a job away: the time at which it becomes true by itself, and the unit of an amount.
 
-use crate::explain::clauses::truth;
+use crate::explain::clauses::{is_long, truth};
 use crate::explain::job_view::JobView;
 use crate::explain::names::references;
 use crate::explain::repair::edit::{Bound, bound, comparison};
-use classmate::internal::syntax::expr::{Node, NodeId};
+use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::view::RefScope;
 use classmate::internal::value::logic::Truth;
@@ -31,7 +31,7 @@ pub(super) fn opens(view: &JobView<'_>, expr: &Expr, slots: &[u32]) -> Option<St
     /// Slots whose clocks are compared.
     const MAX_SLOTS: usize = 20;
     let is_of_days = names(expr).any(|name| name.folded() == b"clockday");
-    if !is_of_clock(expr) || slots.len() > MAX_SLOTS {
+    if !is_of_clock(expr) || is_long(expr) || slots.len() > MAX_SLOTS {
         return None;
     }
     let minutes = turns(expr, &view.pool.settings);
@@ -39,16 +39,17 @@ pub(super) fn opens(view: &JobView<'_>, expr: &Expr, slots: &[u32]) -> Option<St
         let slot = &view.pool.slots.get(*at as usize)?.ad;
         let facts = AdReader::of(slot, &view.pool.settings);
         let now = facts.integer("ClockMin").filter(|now| (0..DAY).contains(now))?;
-        let today = facts.integer("ClockDay").filter(|_| is_of_days).unwrap_or(0);
+        let today = facts.integer("ClockDay").filter(|_| is_of_days).unwrap_or(0).clamp(0, 6);
         let mut then = slot.clone();
         let days = if is_of_days { 0..8 } else { 0..2 };
-        let mut times = days.flat_map(|day| minutes.iter().map(move |minute| (day, *minute)));
-        let (day, minute) = times.by_ref().filter(|time| *time > (0, now)).find(|(day, minute)| {
+        let times = days.flat_map(|day| minutes.iter().map(move |minute| (day, *minute)));
+        let mut later = times.filter(|time| *time > (0, now)).map(|(day, minute)| ((today + day) % 7, minute));
+        let (day, minute) = later.find(|(day, minute)| {
             then.insert("ClockMin", *minute);
-            then.insert("ClockDay", (today.clamp(0, 6) + day) % 7);
+            then.insert("ClockDay", *day);
             truth(Scope::new(&then, &view.pool.settings).with_target(view.job), expr) == Truth::True
         })?;
-        Some((if is_of_days { (today.clamp(0, 6) + day) % 7 } else { 0 }, minute))
+        Some((if is_of_days { day } else { 0 }, minute))
     };
     let first = of_slot(slots.first()?)?;
     if !slots[1..].iter().all(|at| of_slot(at) == Some(first)) {
@@ -64,11 +65,7 @@ pub(super) fn opens(view: &JobView<'_>, expr: &Expr, slots: &[u32]) -> Option<St
 /// them.
 fn turns(expr: &Expr, settings: &EvalOptions) -> Vec<i64> {
     let (tree, nothing) = (expr.tree(), ClassAd::new());
-    let is_constant = |id: NodeId| {
-        let plain = |id: NodeId| matches!(tree.node(id), Node::Literal(_) | Node::Paren(_) | Node::Binary(..));
-        (tree.first_of(id)..=id).all(plain)
-    };
-    let all = (tree.first_of(expr.root())..=expr.root()).filter(|id| is_constant(*id));
+    let all = (tree.first_of(expr.root())..=expr.root()).filter(|id| tree.is_constant(*id));
     let numbers = all.filter_map(|id| match Scope::new(&nothing, settings).eval(&expr.part(id)).ok()? {
         Value::Int(number) => Some(number),
         _ => None,

@@ -97,12 +97,7 @@ impl Finder<'_> {
 
     /// The value of a part that is a constant.
     fn constant(&self, id: NodeId) -> Option<Value> {
-        let first = self.tree.first_of(id);
-        let plain = |id: NodeId| {
-            let node = self.tree.node(id);
-            matches!(node, Node::Literal(_) | Node::Paren(_) | Node::Unary(..) | Node::Binary(..))
-        };
-        if id - first > MAX_PARTS || !(first..=id).all(plain) {
+        if id - self.tree.first_of(id) > MAX_PARTS || !self.tree.is_constant(id) {
             return None;
         }
         let value = self.analysis.values(id).single()?;

@@ -158,7 +158,7 @@ type Said = (&'static str, Arc<str>, u32, (usize, usize), Option<String>, String
 #[derive(Default)]
 struct LineFindings {
     count: usize,
-    /// The place of the last one among all findings.
+    /// The place of the last one that is kept among all findings.
     last: usize,
     has_error: bool,
 }
@@ -183,7 +183,7 @@ struct Linter<'c> {
     said: BTreeSet<Said>,
     /// The places of findings about invalid values, by file and line.
     bad_values: HashMap<(Arc<str>, u32), usize>,
-    /// The number of findings on a line of a file, and the place of the last one that is kept.
+    /// The findings on each line of a file.
     of_line: HashMap<(Arc<str>, u32), LineFindings>,
     /// Names, upper case, that lists put into ads.
     advertised: BTreeMap<Vec<u8>, Role>,

@@ -144,11 +144,7 @@ struct ComputedClause {
 fn computed_clause(expr: &Expr, analysis: &Analysis<'_>, leaf: NodeId) -> Option<ComputedClause> {
     let (tree, at) = (expr.tree(), expr.tree().bare(leaf));
     let Node::Binary(op, left, right) = *tree.node(at) else { return None };
-    let is_constant = |id: NodeId| {
-        let plain = |id: NodeId| matches!(tree.node(id), Node::Literal(_) | Node::Paren(_) | Node::Binary(..));
-        (tree.first_of(id)..=id).all(plain)
-    };
-    let (op, side, constant) = match (is_constant(left), is_constant(right)) {
+    let (op, side, constant) = match (tree.is_constant(left), tree.is_constant(right)) {
         (false, true) => (op, left, right),
         (true, false) => (op.turned(), right, left),
         _ => return None,

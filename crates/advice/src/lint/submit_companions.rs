@@ -1,4 +1,5 @@
-//! Commands of a submit file that have no effect, or another one, without a command that belongs to them.
+//! Commands of a submit file that have no effect, or another one, without a command that belongs to them. One file of more than 600 lines:
+//! the rules are short, and all of them look at the values of one file.
 //!
 //! In: the values of a file. Out: warnings of the rule `odd-command`.
 
