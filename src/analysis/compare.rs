@@ -21,7 +21,7 @@ pub fn compare(op: BinaryOp, left: &Values, right: &Values) -> Truths {
         one.has(AGGREGATE)
             || one.has_number() && (two.has_text() || has_time)
             || one.has_text() && has_time
-            || one.has(kind::ABS_TIME | kind::REL_TIME) && has_time
+            || one.has(kind::ABS_TIME) && two.has(kind::REL_TIME)
     };
     if fails(left, right) || fails(right, left) {
         result = result.or(Truths::ERROR);

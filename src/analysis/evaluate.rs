@@ -8,15 +8,19 @@ use hashbrown::HashMap;
 use super::compare::{compare, identical, narrowed, narrowed_identical};
 use super::facts::Facts;
 use super::number::{arithmetic, bitwise, unary};
+use super::patterns::is_simple_pattern;
+use super::quantities::LARGEST;
 use super::values::{Texts, Truths, Values, kind};
 use crate::ad::ClassAd;
 use crate::builtin;
 use crate::eval::scope::{EvalOptions, Limits, Scope};
 use crate::name::Name;
+use crate::semantics::VersionRule;
 use crate::syntax::expr::{Expr, Node, NodeId, Tree};
 use crate::syntax::literal::Literal;
 use crate::syntax::operator::BinaryOp;
 use crate::syntax::view::{Reference, View};
+use crate::text::Text;
 use crate::value::Value;
 use crate::value::logic::Truth;
 
@@ -248,12 +252,36 @@ impl<'a> Analysis<'a> {
         Some(facts)
     }
 
+    /// The kinds of the value of a search for a string, for types of the arguments that are known.
+    fn string_search(&self, name: &[u8], arguments: &[NodeId], facts: &Facts, depth: u32) -> Option<u16> {
+        let of_list = matches!(name, b"stringlistmember" | b"stringlistimember");
+        if !of_list && name != b"regexp" {
+            return None;
+        }
+        let values: Vec<Values> = arguments.iter().map(|id| self.eval(*id, facts, depth)).collect();
+        let (absent, found) = (kind::UNDEFINED | kind::ERROR, kind::TRUE | kind::FALSE);
+        let is_other = |values: &Values| Values { texts: Texts::None, ..values.clone() }.has_defined();
+        let mut kinds = values.iter().fold(0, |kinds, values| kinds | values.kinds & absent);
+        if values.iter().any(is_other) {
+            kinds |= kind::ERROR;
+        }
+        // A pattern can be none, and a search can be given up.
+        if !of_list && arguments.first().is_some_and(|id| !is_simple_pattern(self.tree, *id)) {
+            kinds |= kind::ERROR;
+        }
+        let has_text = values.iter().all(Values::has_text);
+        // One undefined argument of a search in a list is an empty text.
+        let one_absent = of_list && kinds & kind::UNDEFINED != 0;
+        Some(kinds | if has_text { found } else { 0 } | if one_absent { kind::FALSE } else { 0 })
+    }
+
     fn call(&self, name: Name, arguments: &[NodeId], facts: &Facts, depth: u32) -> Values {
         let Some(function) = builtin::find(name) else { return Values::of_kinds(kind::ERROR) };
         if !function.accepts(arguments.len()) {
             // Some functions give up instead.
             return Values::any();
         }
+        let spelled = name;
         let name = name.folded();
         if let (Some(kinds), &[argument]) = (predicate(name), arguments) {
             let values = self.eval(argument, facts, depth);
@@ -271,6 +299,9 @@ impl<'a> Analysis<'a> {
         {
             return Values::of_kinds(kinds);
         }
+        if let Some(kinds) = self.string_search(name, arguments, facts, depth) {
+            return Values::of_kinds(kinds);
+        }
         match (name, arguments) {
             (b"debug", &[argument]) => self.eval(argument, facts, depth),
             (
@@ -278,6 +309,38 @@ impl<'a> Analysis<'a> {
                 | b"stringlistimember",
                 _,
             ) => Values::of_kinds(kind::ALL & 15),
+            // Older versions do not know some of them in another spelling.
+            _ if !is_known_version_function(self.tree, spelled) => Values::any(),
+            (
+                b"versioncmp" | b"versionlt" | b"versionle" | b"versioneq" | b"versionge" | b"versiongt",
+                &[left, right],
+            ) => {
+                let sides = [left, right].map(|id| self.eval(id, facts, depth));
+                // One that is undefined comes before one that is an error.
+                let kinds = (sides[0].kinds | sides[1].kinds) & (kind::UNDEFINED | kind::ERROR);
+                let absent = Values::of_kinds(kinds);
+                match (sides.iter().all(Values::has_defined), name) {
+                    (false, _) => absent,
+                    (true, b"versioncmp") => absent.union(&Values::any_int()),
+                    (true, _) => absent.union(&Values::of_kinds(kind::TRUE | kind::FALSE)),
+                }
+            }
+            (b"tolower" | b"toupper", &[argument]) => {
+                let values = self.eval(argument, facts, depth);
+                let turned = |text: &Text| {
+                    let bytes = text.as_bytes();
+                    let lower = name == b"tolower";
+                    Text::from(if lower { bytes.to_ascii_lowercase() } else { bytes.to_ascii_uppercase() })
+                };
+                let other = Values { texts: Texts::None, ..values.clone() };
+                let absent = Values::of_kinds(values.kinds & (kind::UNDEFINED | kind::ERROR));
+                let texts = match (&values.texts, other.has_defined()) {
+                    (_, true) | (Texts::Any, _) => Texts::Any,
+                    (Texts::Exact(texts) | Texts::Folded(texts), _) => Texts::Exact(texts.iter().map(turned).collect()),
+                    (Texts::None, false) => Texts::None,
+                };
+                Values { texts, ..absent }
+            }
             (b"int", _) => Values::any_int().with(kind::UNDEFINED | kind::ERROR),
             (b"real", _) => Values::any_real().with(kind::UNDEFINED | kind::ERROR),
             (b"string" | b"strcat" | b"toupper" | b"tolower" | b"substr", _) => {
@@ -286,10 +349,16 @@ impl<'a> Analysis<'a> {
             (b"size" | b"stringlistsize", _) => {
                 Values { ints: Some((0, i64::MAX)), ..Values::of_kinds(kind::UNDEFINED | kind::ERROR) }
             }
-            (b"time", _) => Values::any_int(),
+            (b"time", _) => Values { ints: Some((0, LARGEST)), ..Values::none() },
             _ => Values::any(),
         }
     }
+}
+
+/// Tests if the version of a tree knows a function as it is spelled.
+pub(super) fn is_known_version_function(tree: &Tree, name: Name) -> bool {
+    let is_old = tree.semantics.is_old(VersionRule::VersionCase);
+    !is_old || builtin::find(name).is_some_and(|function| builtin::version::is_spelled(function.name, name))
 }
 
 /// Functions whose value depends on the zone, on maps and accounts, or on the ads around them, in lower case.

@@ -14,13 +14,10 @@ pub fn arithmetic(op: BinaryOp, left: &Values, right: &Values) -> Values {
         return result;
     }
     let other = |set: &Values| set.has_text() || set.has(kind::LIST | kind::AD);
-    let time = |set: &Values| set.has(kind::ABS_TIME | kind::REL_TIME);
     if other(left) || other(right) {
         result.kinds |= kind::ERROR;
     }
-    if time(left) || time(right) {
-        result.kinds |= kind::ERROR | kind::ABS_TIME | kind::REL_TIME;
-    }
+    result.kinds |= times(op, left, right);
     let (one, two) = (whole(left), whole(right));
     if let (Some(one), Some(two)) = (one, two) {
         result = result.union(&integers(op, one, two));
@@ -30,6 +27,35 @@ pub fn arithmetic(op: BinaryOp, left: &Values, right: &Values) -> Values {
         result = result.union(&reals(op, left, right));
     }
     result
+}
+
+/// The kinds of the results of operations with a point in time or a duration.
+fn times(op: BinaryOp, left: &Values, right: &Values) -> u16 {
+    let is_number = |set: &Values| set.has(kind::NAN) || set.ints.is_some() || set.reals.is_some();
+    let kinds = |set: &Values| {
+        let other = set.has(kind::TRUE | kind::FALSE | kind::LIST | kind::AD) || set.has_text();
+        let number = is_number(set).then_some(kind::NAN);
+        let times = [kind::ABS_TIME, kind::REL_TIME].map(|time| set.has(time).then_some(time));
+        times.into_iter().chain([number, other.then_some(kind::ERROR)]).flatten().collect::<Vec<u16>>()
+    };
+    let mut found = 0;
+    for left in kinds(left) {
+        for right in kinds(right) {
+            found |= match (op, left, right) {
+                (_, kind::NAN | kind::ERROR, kind::NAN | kind::ERROR) => 0,
+                (BinaryOp::Add, kind::ABS_TIME, kind::REL_TIME) | (BinaryOp::Add, kind::REL_TIME, kind::ABS_TIME) => {
+                    kind::ABS_TIME
+                }
+                (BinaryOp::Subtract, kind::ABS_TIME, kind::REL_TIME) => kind::ABS_TIME,
+                (BinaryOp::Subtract, kind::ABS_TIME, kind::ABS_TIME)
+                | (BinaryOp::Add | BinaryOp::Subtract, kind::REL_TIME, kind::REL_TIME)
+                | (BinaryOp::Multiply, kind::NAN, kind::REL_TIME)
+                | (BinaryOp::Multiply | BinaryOp::Divide, kind::REL_TIME, kind::NAN) => kind::REL_TIME,
+                _ => kind::ERROR,
+            };
+        }
+    }
+    found
 }
 
 /// `left op right` for the operators on bits.

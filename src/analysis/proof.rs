@@ -1,29 +1,31 @@
 //! Proofs about conditions for all pairs of ads.
 //!
 //! In: conditions of which some shall hold and others not. Out: a pair of ads for which that is so, which evaluation has
-//! confirmed; or the certainty that there is none; or neither. The values of attributes are divided into the regions that
-//! the conditions distinguish, region by region until what is wanted is impossible in each.
+//! confirmed; or the certainty that there is none; or neither. What shall be is taken apart into requirements; those that
+//! have no attribute in common are looked at one by one.
 
-use super::evaluate::{Analysis, is_self_contained};
-use super::quantities::{ExaminedCondition, LARGEST, Quantities, QuantityKind, Region};
-use super::values::{Texts, Truths, Values, kind};
+use hashbrown::HashMap;
+
+use super::evaluate::is_self_contained;
+use super::requirement::{NOT_TRUE, Requirement};
+use super::search::{PairSearch, are_met};
+use super::values::Truths;
 use crate::ad::ClassAd;
-use crate::eval::scope::{EvalOptions, Scope};
-use crate::random::SplitMix64;
+use crate::eval::scope::EvalOptions;
+use crate::name::{Key, Name, known};
 use crate::semantics::VersionRule;
 use crate::syntax::expr::{Expr, NodeId};
 use crate::syntax::view::{RefScope, Reference, View};
-use crate::text::Text;
-use crate::value::Value;
 
-/// Maximum number of combinations of regions that are looked at.
-const MAX_COMBINATIONS: usize = 4_000;
+/// Maximum number of combinations of regions that are looked at, in all and at first for one set of requirements.
+const MAX_COMBINATIONS: [usize; 2] = [8_000, 400];
 
-/// Pairs of ads that are tried at first, where a combination is not decided, and in all.
-const TRIES: [usize; 3] = [200, 24, 4_000];
+/// Maximum number of times that alternatives are looked for within alternatives.
+const MAX_DEPTH: u32 = 6;
 
-/// Deepest nesting in which the undecided part of a condition is looked for.
-const MAX_DEPTH: u32 = 100;
+/// Maximum number of names that are looked up in either ad in one condition and in a certain one in another, and of
+/// which it is distinguished which ad has them.
+const MAX_MIXED: usize = 4;
 
 /// The answer to the question for a pair of ads.
 #[derive(Clone, Debug)]
@@ -43,9 +45,9 @@ pub enum PairAnswer {
 
 /// Searches a pair of ads for which all of some conditions hold and none of some others, by [`Scope::holds`].
 ///
-/// Both are in the version of the settings, in which the conditions were parsed. Attributes can have any value, numbers up to 2^53;
-/// those that change their value within one evaluation are outside the promise, as for [`Analysis`]. The search is limited by a number
-/// of steps, so the answer does not depend on the machine.
+/// Both are in the version of the settings, in which the conditions were parsed. Attributes can have any value, numbers up to 2^50;
+/// outside the promise are those that change their value within one evaluation, as for [`Analysis`], durations that
+/// are no number, and differences that only the rounding of real numbers makes. The search is limited by a number of steps, so the answer does not depend on the machine.
 ///
 /// ```
 /// use classmate::internal::analysis::proof::{PairAnswer, find_pair};
@@ -57,149 +59,218 @@ pub enum PairAnswer {
 /// assert!(target.eval_int("RequestMemory").is_some_and(|memory| memory > 2048 && memory < 4096));
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
+///
+/// [`Scope::holds`]: crate::eval::scope::Scope::holds
+/// [`Analysis`]: super::evaluate::Analysis
 pub fn find_pair(hold: &[&Expr], fail: &[&Expr], settings: &EvalOptions) -> PairAnswer {
-    let conditions: Vec<&Expr> = hold.iter().chain(fail).copied().collect();
-    let (quantities, examined) = Quantities::of(&conditions, settings);
-    let mut search =
-        PairSearch { settings, examined, hold: hold.len(), random: SplitMix64::new(1), tries: TRIES[2], quantities };
-    search.run()
-}
-
-struct PairSearch<'a> {
-    settings: &'a EvalOptions,
-    examined: Vec<ExaminedCondition<'a>>,
-    /// Number of conditions at the beginning that shall hold; the others shall not.
-    hold: usize,
-    quantities: Quantities,
-    random: SplitMix64,
-    /// Number of pairs that may still be tried.
-    tries: usize,
-}
-
-/// The possibility of what is wanted in some regions.
-enum Possibility {
-    No,
-    /// Depends on a quantity whose region is not chosen yet.
-    DependsOn(usize),
-    /// Not decided by regions.
-    Undecided,
-}
-
-impl PairSearch<'_> {
-    fn run(&mut self) -> PairAnswer {
-        let nothing: Vec<Option<usize>> = vec![None; self.quantities.all.len()];
-        if let Some(found) = self.attempt(&nothing, TRIES[0]) {
-            return found;
+    let wanted =
+        |(at, expr): (usize, &&Expr)| Requirement::of(expr, if at < hold.len() { Truths::TRUE } else { NOT_TRUE });
+    let all: Vec<Requirement> = hold.iter().chain(fail).enumerate().map(wanted).collect();
+    let found = PairSearch::new(&all, settings).guess().map_or_else(
+        || Proof { settings, known: HashMap::new(), left: MAX_COMBINATIONS[0] }.of(all.clone(), 0),
+        |(my, target)| PairAnswer::Found { my, target },
+    );
+    match found {
+        PairAnswer::Found { my, target } if are_met(&all, &my, &target, settings) => {
+            simplified(&all, my, target, settings)
         }
-        // Larger numbers than those of the regions are in the conditions.
-        let mut open = self.quantities.all.iter().any(|quantity| quantity.is_beyond)
-            || self.examined[self.hold..].iter().any(|condition| may_fail(condition.expr));
-        let (mut waiting, mut looked_at) = (vec![nothing], 0);
-        while let Some(chosen) = waiting.pop() {
-            looked_at += 1;
-            if looked_at > MAX_COMBINATIONS {
+        PairAnswer::Impossible if !fail.iter().any(|condition| may_fail(condition)) => PairAnswer::Impossible,
+        _ => PairAnswer::Open,
+    }
+}
+
+/// The search for a proof, or a pair of ads.
+struct Proof<'a> {
+    settings: &'a EvalOptions,
+    /// Answers for sets of requirements.
+    known: HashMap<String, PairAnswer>,
+    /// Number of combinations of regions that may still be looked at.
+    left: usize,
+}
+
+impl Proof<'_> {
+    /// A pair that meets all requirements.
+    fn of(&mut self, requirements: Vec<Requirement>, depth: u32) -> PairAnswer {
+        let Some(parts) = joined(requirements.into_iter().flat_map(Requirement::parts)) else {
+            return PairAnswer::Impossible;
+        };
+        // What is one of several things alone connects parts that have nothing to do with each other.
+        let broad = parts.iter().position(|part| part.wanted == NOT_TRUE && !part.alternatives().is_empty());
+        if let Some(at) = broad.filter(|_| depth < MAX_DEPTH) {
+            return self.one_of(&parts, at, depth);
+        }
+        let (mut my, mut target, mut is_open) = (ClassAd::new(), ClassAd::new(), false);
+        for component in components(parts) {
+            match self.component(component, depth) {
+                PairAnswer::Impossible => return PairAnswer::Impossible,
+                PairAnswer::Open => is_open = true,
+                PairAnswer::Found { my: more, target: others } => {
+                    my.update(&more);
+                    target.update(&others);
+                }
+            }
+        }
+        if is_open { PairAnswer::Open } else { PairAnswer::Found { my, target } }
+    }
+
+    /// A pair that meets all requirements, where one has alternatives.
+    fn one_of(&mut self, parts: &[Requirement], at: usize, depth: u32) -> PairAnswer {
+        let mut is_open = false;
+        for alternative in parts[at].alternatives() {
+            if self.left == 0 {
                 return PairAnswer::Open;
             }
-            match self.possibility(&chosen) {
-                Possibility::No => {}
-                Possibility::DependsOn(quantity) => {
-                    for region in (0..self.quantities.all[quantity].regions.len()).rev() {
-                        let mut chosen = chosen.clone();
-                        chosen[quantity] = Some(region);
-                        waiting.push(chosen);
-                    }
-                }
-                Possibility::Undecided => {
-                    if let Some(found) = self.attempt(&chosen, TRIES[1]) {
-                        return found;
-                    }
-                    open = true;
-                }
+            let others = parts.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, part)| part.clone());
+            match self.of(alternative.into_iter().chain(others).collect(), depth + 1) {
+                PairAnswer::Impossible => {}
+                PairAnswer::Open => is_open = true,
+                found @ PairAnswer::Found { .. } => return found,
             }
         }
-        if open { PairAnswer::Open } else { PairAnswer::Impossible }
+        if is_open { PairAnswer::Open } else { PairAnswer::Impossible }
     }
 
-    fn possibility(&self, chosen: &[Option<usize>]) -> Possibility {
-        let region = |reference: Reference| {
-            let at = self.quantities.of_reference(reference)?;
-            Some(self.quantities.all[at].regions[chosen[at]?].values.clone())
+    /// A pair that meets all requirements, of which each has to do with the others.
+    fn component(&mut self, mut parts: Vec<Requirement>, depth: u32) -> PairAnswer {
+        let keys: Option<Vec<String>> =
+            parts.iter().map(|part| Some(format!("{} {}", part.wanted.0, part.key()?))).collect();
+        let key = keys.map(|keys| keys.join(" && "));
+        if let Some(known) = key.as_ref().and_then(|key| self.known.get(key)) {
+            return known.clone();
+        }
+        // What is simple decides most.
+        parts.sort_by_key(|part| part.expr.root() - part.expr.tree().first_of(part.expr.root()));
+        let several = parts.iter().position(|part| !part.alternatives().is_empty()).filter(|_| depth < MAX_DEPTH);
+        let mut answer = self.in_ads(&parts, if several.is_some() { MAX_COMBINATIONS[1] } else { usize::MAX });
+        if let (PairAnswer::Open, Some(at)) = (&answer, several) {
+            answer = self.one_of(&parts, at, depth);
+        }
+        if let Some(key) = key {
+            self.known.insert(key, answer.clone());
+        }
+        answer
+    }
+
+    /// A pair that meets requirements, where names that are looked up in either ad are in one or the other.
+    fn in_ads(&mut self, parts: &[Requirement], most: usize) -> PairAnswer {
+        let names = mixed(parts);
+        let mut is_open = false;
+        for case in 0..1_u32 << names.len() {
+            let names: Vec<(Name, bool)> =
+                names.iter().enumerate().map(|(at, name)| (*name, case & (1 << at) != 0)).collect();
+            let resolved: Vec<Requirement> = parts.iter().map(|part| part.resolved(&names)).collect();
+            match PairSearch::new(&resolved, self.settings).run(&mut self.left, most) {
+                PairAnswer::Impossible => {}
+                PairAnswer::Open => is_open = true,
+                found @ PairAnswer::Found { .. } => return found,
+            }
+        }
+        if is_open { PairAnswer::Open } else { PairAnswer::Impossible }
+    }
+}
+
+/// Requirements without those of the same part; none if two of them cannot be met together.
+fn joined(requirements: impl Iterator<Item = Requirement>) -> Option<Vec<Requirement>> {
+    let mut by_key: HashMap<String, usize> = HashMap::new();
+    let mut found: Vec<Requirement> = Vec::new();
+    for requirement in requirements {
+        if requirement.wanted == Truths::NONE {
+            return None;
+        }
+        if let Some(key) = requirement.key() {
+            if let Some(at) = by_key.get(&key) {
+                let wanted = found[*at].wanted.and(requirement.wanted);
+                if wanted == Truths::NONE {
+                    return None;
+                }
+                found[*at].wanted = wanted;
+                continue;
+            }
+            by_key.insert(key, found.len());
+        }
+        found.push(requirement);
+    }
+    Some(found)
+}
+
+/// Requirements in groups: those in two groups have no attribute in common.
+fn components(parts: Vec<Requirement>) -> Vec<Vec<Requirement>> {
+    let mut groups: Vec<(Vec<Key>, Vec<Requirement>)> = Vec::new();
+    for part in parts {
+        let (tree, root) = (part.expr.tree(), part.expr.root());
+        let is_time = |id: NodeId| matches!(tree.view(id), View::Call { name, .. } if name.folded() == b"time");
+        let time = (tree.first_of(root)..=root).any(is_time).then(|| Name::new("time"));
+        let is_ad = |name: &Name| name.key() == known::MY || name.key() == known::TARGET;
+        let names: Vec<Key> = tree.names(root).filter(|name| !is_ad(name)).chain(time).map(|name| name.key()).collect();
+        let (with, without) =
+            groups.into_iter().partition(|(keys, _): &(Vec<Key>, _)| keys.iter().any(|key| names.contains(key)));
+        groups = without;
+        let mut merged = (names, vec![]);
+        for (keys, others) in with {
+            merged.0.extend(keys);
+            merged.1.extend(others);
+        }
+        merged.1.push(part);
+        groups.push(merged);
+    }
+    groups.into_iter().map(|(_, group)| group).collect()
+}
+
+/// Names that are looked up in either ad at one place and in a certain ad at another; none if there are too many.
+fn mixed(parts: &[Requirement]) -> Vec<Name> {
+    let references: Vec<Reference> =
+        parts.iter().flat_map(|part| part.expr.tree().references(part.expr.root())).collect();
+    let is_mixed = |one: &&Reference| {
+        let elsewhere = |other: &Reference| other.name == one.name && other.scope != RefScope::Either;
+        // Where no ad has it, it is the time.
+        let is_clock = one.name.key() == known::CURRENT_TIME;
+        one.scope == RefScope::Either && !is_clock && references.iter().any(elsewhere)
+    };
+    let mut found: Vec<Name> = Vec::new();
+    for reference in references.iter().filter(is_mixed) {
+        if !found.contains(&reference.name) {
+            found.push(reference.name);
+        }
+    }
+    let has_ad = |part: &Requirement| {
+        let tree = part.expr.tree();
+        let root = part.expr.root();
+        let looks_into = |id: NodeId| match tree.view(id) {
+            View::Ad(_) | View::Absolute(_) => true,
+            View::AdName(_) => id == root || tree.reference(id + 1).is_none(),
+            // Names can mean attributes of other ads in it.
+            View::Call { name, .. } => !is_self_contained(name) && name.folded() != b"time",
+            _ => false,
         };
-        let base = |reference: Reference| region(reference).unwrap_or_else(Values::any);
-        let mut depends = None;
-        for (at, condition) in self.examined.iter().enumerate() {
-            let known = self.quantities.known(condition, chosen, self.settings);
-            let analysis = Analysis::new(condition.expr.tree(), &base).with_parts(&known);
-            let root = condition.expr.root();
-            let truths = analysis.truths(root);
-            let possible = if at < self.hold { truths.has(Truths::TRUE) } else { !truths.within(Truths::TRUE) };
-            if !possible {
-                return Possibility::No;
-            }
-            let certain = if at < self.hold { truths.within(Truths::TRUE) } else { !truths.has(Truths::TRUE) };
-            if depends.is_none() && !certain {
-                depends = undecided(&analysis, condition, root, chosen, 0);
-            }
-        }
-        depends.map_or(Possibility::Undecided, Possibility::DependsOn)
-    }
+        (tree.first_of(root)..=root).any(looks_into)
+    };
+    if found.len() > MAX_MIXED || parts.iter().any(has_ad) { Vec::new() } else { found }
+}
 
-    /// Tries pairs of ads with values of regions.
-    fn attempt(&mut self, chosen: &[Option<usize>], tries: usize) -> Option<PairAnswer> {
-        for _ in 0..tries.min(self.tries) {
-            self.tries -= 1;
-            let (mut my, mut target) = (ClassAd::new(), ClassAd::new());
-            for (quantity, region) in self.quantities.all.iter().zip(chosen) {
-                let QuantityKind::Attribute(reference) = quantity.kind else { continue };
-                let number = self.random.below(quantity.regions.len() as u64) as usize;
-                let region = &quantity.regions[region.unwrap_or(number)];
-                let ad = if reference.scope == RefScope::Target { &mut target } else { &mut my };
-                let value = value_of(region, &mut self.random, &|text| quantity.is_compared_with(text));
-                // A missing attribute is undefined, too.
-                let value = value.filter(|value| !matches!(value, Value::Undefined));
-                if let Some(value) = value.filter(|_| !ad.contains(reference.name)) {
-                    ad.insert(reference.name, value);
+/// Removes the attributes that do not matter, and makes others whole numbers where that is as good.
+fn simplified(all: &[Requirement], mut my: ClassAd, mut target: ClassAd, settings: &EvalOptions) -> PairAnswer {
+    for of_target in [false, true] {
+        let ad = if of_target { &target } else { &my };
+        for name in ad.names().collect::<Vec<_>>() {
+            let ad = if of_target { &target } else { &my };
+            let number = ad.constant(name).and_then(|value| value.as_number()).map_or(2, |number| number.ceil() as i64);
+            let simpler = [None, Some(1), Some(0), Some(number)].map(|value| {
+                let mut other = ad.clone();
+                match value {
+                    Some(value) => other.insert(name, value),
+                    None => drop(other.remove(name)),
                 }
-            }
-            if self.is_wanted(&my, &target) {
-                self.simplify(&mut my, &mut target);
-                return Some(PairAnswer::Found { my, target });
-            }
-        }
-        None
-    }
-
-    fn is_wanted(&self, my: &ClassAd, target: &ClassAd) -> bool {
-        let scope = Scope::new(my, self.settings).with_target(target);
-        let as_wanted =
-            |(at, condition): (usize, &ExaminedCondition<'_>)| scope.holds(condition.expr) == (at < self.hold);
-        self.examined.iter().enumerate().all(as_wanted)
-    }
-
-    /// Removes the attributes that do not matter, and makes others whole numbers where that is as good.
-    fn simplify(&self, my: &mut ClassAd, target: &mut ClassAd) {
-        for of_target in [false, true] {
-            let ad = if of_target { &*target } else { &*my };
-            for name in ad.names().collect::<Vec<_>>() {
-                let ad = if of_target { &*target } else { &*my };
-                let number =
-                    ad.constant(name).and_then(|value| value.as_number()).map_or(2, |number| number.ceil() as i64);
-                let simpler = [None, Some(1), Some(0), Some(number)].map(|value| {
-                    let mut other = ad.clone();
-                    match value {
-                        Some(value) => other.insert(name, value),
-                        None => drop(other.remove(name)),
-                    }
-                    other
-                });
-                let is_good =
-                    |other: &ClassAd| if of_target { self.is_wanted(my, other) } else { self.is_wanted(other, target) };
-                if let Some(other) = simpler.into_iter().find(is_good) {
-                    *(if of_target { &mut *target } else { &mut *my }) = other;
-                }
+                other
+            });
+            let is_good = |other: &ClassAd| {
+                if of_target { are_met(all, &my, other, settings) } else { are_met(all, other, &target, settings) }
+            };
+            if let Some(other) = simpler.into_iter().find(is_good) {
+                *(if of_target { &mut target } else { &mut my }) = other;
             }
         }
     }
+    PairAnswer::Found { my, target }
 }
 
 /// Tests whether the evaluation of a condition can be abandoned because of a circle in an ad that it makes or looks into, so that
@@ -214,97 +285,10 @@ fn may_fail(condition: &Expr) -> bool {
     tree.semantics.is_old(VersionRule::Cycle) && (tree.first_of(condition.root())..=condition.root()).any(looks_into)
 }
 
-/// A quantity without a region in the first part of a condition that is not decided.
-fn undecided(
-    analysis: &Analysis<'_>,
-    condition: &ExaminedCondition<'_>,
-    id: NodeId,
-    chosen: &[Option<usize>],
-    depth: u32,
-) -> Option<usize> {
-    analysis.renew();
-    let truths = analysis.truths(id);
-    let decided = [Truths::NONE, Truths::TRUE, Truths::FALSE, Truths::UNDEFINED, Truths::ERROR].contains(&truths);
-    if decided || depth > MAX_DEPTH {
-        return None;
-    }
-    let tree = condition.expr.tree();
-    let within = |id: NodeId| undecided(analysis, condition, id, chosen, depth + 1);
-    match tree.view(id) {
-        View::Paren(inner) | View::Not(inner) => within(inner),
-        View::Logic { op, .. } => tree.operands(op, id).into_iter().find_map(within),
-        View::Choice { condition, yes, no } => [condition, yes, no].into_iter().find_map(within),
-        // The last one is the part or the order itself, which decides most.
-        _ => condition.quantities(id).filter(|quantity| chosen[*quantity].is_none()).last(),
-    }
-}
-
-/// The part of a range that is near its ends, if these are numbers that conditions name, else near zero.
-fn near<T: PartialOrd + Copy + std::ops::Add<Output = T> + std::ops::Sub<Output = T>>(
-    low: T,
-    high: T,
-    least: T,
-    most: T,
-    width: T,
-) -> (T, T) {
-    match (low <= least, high >= most) {
-        // Small numbers meet often.
-        (true, true) => (least + most - width, width),
-        (true, false) => (if high - width > low { high - width } else { low }, high),
-        (false, _) => (low, if low + width < high { low + width } else { high }),
-    }
-}
-
-/// A value of a region; none if it has none that can be written.
-fn value_of(region: &Region, random: &mut SplitMix64, is_named: &dyn Fn(&Text) -> bool) -> Option<Value> {
-    let values = &region.values;
-    let way = random.below(4);
-    if region.other_text {
-        let letters = ["other", "another", "x", ""].map(Text::new);
-        return letters.into_iter().cycle().skip(way as usize).take(4).find(|text| !is_named(text)).map(Value::Str);
-    }
-    match &values.texts {
-        Texts::Exact(texts) => return texts.first().cloned().map(Value::Str),
-        Texts::Folded(texts) => {
-            let text = texts.first()?;
-            let turned = |byte: &u8| {
-                if byte.is_ascii_lowercase() { byte.to_ascii_uppercase() } else { byte.to_ascii_lowercase() }
-            };
-            let other: Vec<u8> = text.as_bytes().iter().map(turned).collect();
-            return Some(Value::Str(if way == 0 { Text::new(&other) } else { text.clone() }));
-        }
-        Texts::None | Texts::Any => {}
-    }
-    match (values.ints, values.reals) {
-        (Some((low, high)), reals) if way < 3 || reals.is_none() => {
-            let (low, high) = near(low, high, -LARGEST, LARGEST, if way < 2 { 1_000 } else { 12 });
-            Some(Value::Int(match way {
-                0 => low,
-                1 => high,
-                _ => low + random.below(high.abs_diff(low)) as i64,
-            }))
-        }
-        (_, Some((low, high))) => {
-            let (low, high) = near(low, high, -LARGEST as f64, LARGEST as f64, 12.0);
-            let middle = low + (high - low) * random.uniform();
-            let short = (middle * 2.0).round() / 2.0;
-            Some(Value::Real(if (low..=high).contains(&short) { short } else { middle }))
-        }
-        _ => [
-            (kind::TRUE, Value::Bool(true)),
-            (kind::FALSE, Value::Bool(false)),
-            (kind::UNDEFINED, Value::Undefined),
-            (kind::ERROR, Value::Error),
-            (kind::NAN, Value::Real(f64::NAN)),
-        ]
-        .into_iter()
-        .find_map(|(bit, value)| values.has(bit).then_some(value)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::eval::scope::Scope;
     use crate::syntax::parse::{ParseOptions, parse_expr};
 
     fn answer(hold: &[&str], fail: &[&str]) -> PairAnswer {
@@ -336,6 +320,29 @@ mod tests {
             ("Arch =?= \"X86_64\"", "Arch == \"x86_64\""),
             ("Cpus", "Cpus != 0"),
             ("'my.x' == 1 && MY.x == 1", "'MY.X' < 2"),
+            // Parts that are the same, however the rest is.
+            ("Scheduler =?= \"d\" || (Idle > 900 && Owner == \"c\")", "Scheduler =?= \"d\" || Owner == \"c\""),
+            ("(Group =?= RemoteGroup) && Prio > TARGET.Prio * 1.2", "RemoteGroup =?= Group"),
+            ("versionGE(split(v)[1], \"24\") && Memory > 2", "versionGE(split(v)[1], \"23.9\")"),
+            ("MY.Partitionable =?= true && Cpus > 0", "Partitionable && Cpus > -1"),
+            ("sum(evalInEachContext(a, b)) > 1 && b > 2", "sum(evalInEachContext(a, b)) > 1 || c"),
+            // Inequalities of several attributes.
+            ("Rss > 2048 * Request && Request > 0", "Rss > 1024 * Request"),
+            ("RemotePrio > Prio * 1.5 && Prio >= 0.5", "RemotePrio > Prio * 1.2"),
+            ("a <= b && b <= c", "a <= c"),
+            ("MY.Memory - TARGET.RequestMemory >= 1024", "TARGET.RequestMemory < MY.Memory"),
+            ("QDate + 86400 < time()", "time() - QDate > 86400"),
+            ("time() < Retire && Retire <= Die", "time() < Die"),
+            ("Request <= 4096 && Cpus >= 1", "Request <= 4096 * Cpus"),
+            // Versions and strings.
+            ("!versionLT(v, \"1.2.0\") && isString(v)", "versionGE(v, \"1.1\")"),
+            ("version_in_range(v, \"1.1\", \"1.3\")", "versioncmp(v, \"1.1\") >= 0"),
+            ("Owner =?= \"ann\"", "stringListMember(Owner, \"ann,bob\")"),
+            ("regexp(\"^atlas0\", Owner)", "regexp(\"^atlas\", Owner)"),
+            (r#"regexp("\\.wisc\\.edu$", Machine)"#, r#"regexp("\\.edu$", Machine)"#),
+            ("Owner == \"cmsprod\"", "!regexp(\"^atlas\", Owner)"),
+            ("regexp(\"^(ann|bob)$\", Owner)", "regexp(\"^[ab]\", Owner)"),
+            ("member(Universe, {5, 12})", "Universe == 12 || Universe == 5"),
         ] {
             assert!(matches!(answer(&[given], &[follows]), PairAnswer::Impossible), "{given} => {follows}");
         }
@@ -353,6 +360,12 @@ mod tests {
             ("true", "Memory > 1024 || Memory <= 1024", 0),
             ("x =!= 3", "x != 3", 0),
             ("time() - Start > 600", "time() - Start > 3600", 1),
+            ("Rss > 1024 * Request", "Rss > 2048 * Request", 2),
+            // `$` also matches before a newline.
+            ("regexp(\"^ann$\", Owner)", "Owner =?= \"ann\"", 1),
+            ("regexp(\"^slot[1-6]@\", Name)", "regexp(\"^slot6@\", Name)", 1),
+            ("stringListMember(\"a\", Vos)", "!stringListMember(\"b\", Vos)", 1),
+            ("versionGE(split(v)[1], \"23.0\")", "versionGE(split(v)[1], \"24.0\")", 1),
         ] {
             let PairAnswer::Found { my, target } = answer(&[given], &[other]) else { panic!("{given} => {other}") };
             assert!(my.len() + target.len() <= most, "{given}, not {other}: {my} {target}");

@@ -11,14 +11,13 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::evaluate::{Analysis, is_self_contained, unknown};
+use super::evaluate::{Analysis, is_known_version_function, is_self_contained, unknown};
 use super::values::{Texts, Truths, Values, alike, kind};
+use super::written::{Written, WrittenSearch};
 use crate::ad::ClassAd;
 use crate::builtin;
-use crate::builtin::tokens::{MEMBER_DELIMITERS, tokens};
 use crate::eval::scope::{EvalOptions, Scope};
-use crate::semantics::VersionRule;
-use crate::syntax::expr::{Expr, Node, NodeId, Tree};
+use crate::syntax::expr::{Expr, NodeId, Tree};
 use crate::syntax::literal::Literal;
 use crate::syntax::operator::BinaryOp;
 use crate::syntax::view::{RefScope, Reference, View};
@@ -34,8 +33,9 @@ const MAX_LINKS: usize = 8;
 /// Maximum length of the key of a part that is compared with others, about.
 const MAX_KEY: usize = 500;
 
-/// Largest number that an attribute is supposed to have: up to it, integers are exact as reals, and sums do not wrap.
-pub(super) const LARGEST: i64 = 1 << 53;
+/// Largest number that an attribute is supposed to have: up to it, integers are exact as reals, and neither sums nor
+/// products with a few thousand wrap.
+pub(super) const LARGEST: i64 = 1 << 50;
 
 /// A set of values that are treated alike.
 #[derive(Clone, Debug)]
@@ -43,6 +43,19 @@ pub(super) struct Region {
     pub(super) values: Values,
     /// True for the strings that are none of those that conditions name; `values` are all strings then.
     pub(super) other_text: bool,
+    /// True for the strings that differ by case from all those that conditions name.
+    pub(super) other_case: bool,
+}
+
+impl Region {
+    /// Tests whether it is of some strings alone.
+    fn is_listed(&self) -> bool {
+        matches!(self.values.texts, Texts::Exact(_) | Texts::Folded(_))
+    }
+
+    fn of(values: Values) -> Self {
+        Self { values, other_text: false, other_case: false }
+    }
 }
 
 /// Orders of two parts: the regions of a [`QuantityKind::Order`].
@@ -92,9 +105,11 @@ pub(super) struct Quantity {
     pub(super) regions: Vec<Region>,
     numbers: Vec<f64>,
     texts: Vec<Text>,
+    /// Strings that a string can have at the beginning (0), within it (1) or at the end (2).
+    pieces: Vec<(u8, Text)>,
     /// True if the case of letters can count.
     case_counts: bool,
-    /// True if it is compared with more strings than are kept.
+    /// True if it is compared with more strings or numbers than are kept.
     names_more: bool,
     /// True if it is compared with the largest number that an attribute is supposed to have, or larger ones.
     pub(super) is_beyond: bool,
@@ -109,16 +124,10 @@ enum Hint {
     Order(BinaryOp),
     /// The part compares the quantity with a string by this operator.
     Text(BinaryOp),
+    /// The part compares the quantity in one case of letters with a string by this operator.
+    TextInCase(BinaryOp),
     /// The part depends on nothing but the attribute.
-    Alone(Option<TextSearch>),
-}
-
-/// A search of an attribute among strings that are written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum TextSearch {
-    /// With the case of letters.
-    Exact,
-    AnyCase,
+    Alone(Option<WrittenSearch>),
 }
 
 /// A condition, and the hints to its parts.
@@ -126,6 +135,8 @@ enum TextSearch {
 pub(super) struct ExaminedCondition<'a> {
     pub(super) expr: &'a Expr,
     hints: Vec<(NodeId, usize, Hint)>,
+    /// Comparisons and calls of which it can matter for others that they are true or false.
+    pub(super) decisive: Vec<NodeId>,
     /// The quantities at nodes, in the order of nodes.
     places: Vec<(NodeId, usize)>,
 }
@@ -160,6 +171,7 @@ impl Quantities {
         let mut linked = Vec::new();
         let examined =
             conditions.iter().map(|condition| found.examine(condition, &counts, &mut linked, settings)).collect();
+        found.all.iter_mut().for_each(Quantity::join_pieces);
         found.share(&linked);
         for quantity in &mut found.all {
             quantity.regions = regions(quantity);
@@ -175,6 +187,7 @@ impl Quantities {
                 regions,
                 numbers,
                 texts,
+                pieces: Vec::new(),
                 case_counts: false,
                 names_more: false,
                 is_beyond: false,
@@ -200,7 +213,7 @@ impl Quantities {
         settings: &EvalOptions,
     ) -> ExaminedCondition<'a> {
         let tree = expr.tree();
-        let mut examined = ExaminedCondition { expr, hints: Vec::new(), places: Vec::new() };
+        let mut examined = ExaminedCondition { expr, hints: Vec::new(), decisive: Vec::new(), places: Vec::new() };
         for id in tree.first_of(expr.root())..=expr.root() {
             if let Some(reference) = tree.reference(id) {
                 examined.places.push((id, self.attribute(reference)));
@@ -209,8 +222,17 @@ impl Quantities {
         let often = |key: &String| counts.get(key).is_some_and(|count| *count > 1);
         visit(tree, expr.root(), true, &mut |id, is_condition| match tree.view(id) {
             View::Compare { op, left, right } => {
+                examined.decisive.push(id);
                 let sides = [self.side(tree, left, counts), self.side(tree, right, counts)];
                 for (one, two, quantity) in [(left, right, sides[0]), (right, left, sides[1])] {
+                    if let Some(reference) = in_one_case(tree, one)
+                        && let Some(Value::Str(text)) = constant(tree, two)
+                    {
+                        let quantity = self.attribute(reference);
+                        self.all[quantity].texts.push(text);
+                        examined.hints.push((id, quantity, Hint::TextInCase(op)));
+                        continue;
+                    }
                     match (constant(tree, two), quantity) {
                         (Some(Value::Str(text)), Some(quantity)) => {
                             self.all[quantity].texts.push(text);
@@ -234,13 +256,23 @@ impl Quantities {
                 if let [Some(left), Some(right)] = sides {
                     linked.push((left, right));
                 }
+                if matches!(op, BinaryOp::Is | BinaryOp::Isnt)
+                    && let Some(key) = key_of(tree, id).filter(&often)
+                {
+                    let quantity = self.add(key, QuantityKind::Part);
+                    examined.hints.push((id, quantity, Hint::Part));
+                    examined.places.push((id, quantity));
+                }
                 if let Some((key, turned)) = order_key(tree, id).filter(|(key, _)| often(key)) {
                     let quantity = self.add(key, QuantityKind::Order);
                     examined.hints.push((id, quantity, Hint::Order(if turned { op.turned() } else { op })));
                     examined.places.push((id, quantity));
                 }
             }
-            _ => {
+            view => {
+                if matches!(view, View::Call { .. }) {
+                    examined.decisive.push(id);
+                }
                 if let Some(quantity) = self.side(tree, id, counts) {
                     if is_condition {
                         self.all[quantity].numbers.push(0.0);
@@ -254,10 +286,13 @@ impl Quantities {
                     && let Some(reference) = alone(tree, id, false)
                 {
                     let quantity = self.attribute(reference);
-                    let (texts, search) = written_texts(tree, id);
-                    self.all[quantity].case_counts |= !texts.is_empty() && search != Some(TextSearch::AnyCase);
-                    self.all[quantity].texts.extend(texts);
-                    examined.hints.push((id, quantity, Hint::Alone(search)));
+                    let written = Written::of(tree, id);
+                    let of = &mut self.all[quantity];
+                    of.case_counts |= !written.texts.is_empty() && written.search != Some(WrittenSearch::AnyCase);
+                    of.texts.extend(written.texts);
+                    of.numbers.extend(written.numbers);
+                    of.pieces.extend(written.pieces);
+                    examined.hints.push((id, quantity, Hint::Alone(written.search)));
                     if is_condition {
                         self.all[quantity].numbers.push(0.0);
                     }
@@ -308,20 +343,34 @@ impl Quantities {
             let values = match hint {
                 Hint::Part => region.values.clone(),
                 Hint::Order(op) => PairOrder::ALL[at].truths(op).values(),
-                Hint::Text(op) if region.other_text => match op {
+                Hint::Text(op) | Hint::TextInCase(op) if region.other_text => match op {
                     BinaryOp::Equal | BinaryOp::Is => Truths::FALSE.values(),
                     BinaryOp::NotEqual | BinaryOp::Isnt => Truths::TRUE.values(),
                     _ => continue,
                 },
-                Hint::Alone(Some(_)) if region.other_text => Truths::FALSE.values(),
-                // Nothing but a string is found among strings.
-                Hint::Alone(Some(_)) if !region.values.has_text() => {
-                    Values::of_kinds(kind::UNDEFINED | kind::ERROR | kind::FALSE)
+                Hint::Text(BinaryOp::Is) if region.other_case => Truths::FALSE.values(),
+                Hint::Text(BinaryOp::Isnt) if region.other_case => Truths::TRUE.values(),
+                Hint::Alone(Some(WrittenSearch::Exact)) if region.other_case => Truths::FALSE.values(),
+                Hint::Alone(Some(search)) if region.values.single().is_none() && !region.is_listed() => {
+                    let QuantityKind::Attribute(reference) = owner.kind else { continue };
+                    let tree = condition.expr.tree();
+                    let all = owner.samples(region, search).into_iter().map(|value| {
+                        value_where(tree, id, reference, value, settings).map(|value| Values::value(&value))
+                    });
+                    let all: Option<Vec<Values>> = all.collect();
+                    match all.and_then(|all| all.into_iter().reduce(|one, other| one.union(&other))) {
+                        Some(values) => values,
+                        // Nothing but a string, a number or a boolean is found.
+                        None if search != WrittenSearch::Order && !region.values.has_text() => {
+                            Values::of_kinds(kind::UNDEFINED | kind::ERROR | kind::FALSE)
+                        }
+                        None => continue,
+                    }
                 }
                 Hint::Alone(search) => {
                     let QuantityKind::Attribute(reference) = owner.kind else { continue };
                     let value = match &region.values.texts {
-                        Texts::Folded(texts) if search == Some(TextSearch::AnyCase) => {
+                        Texts::Folded(texts) if search == Some(WrittenSearch::AnyCase) => {
                             texts.first().cloned().map(Value::Str)
                         }
                         _ => region.values.single(),
@@ -332,7 +381,7 @@ impl Quantities {
                     };
                     Values::value(&value)
                 }
-                Hint::Text(_) => continue,
+                Hint::Text(_) | Hint::TextInCase(_) => continue,
             };
             let values = known.get(&id).map_or(values.clone(), |before| before.intersection(&values));
             known.insert(id, values);
@@ -342,9 +391,32 @@ impl Quantities {
 }
 
 impl Quantity {
+    /// Values of a region that stand for all of them where the outcome of a search changes at no other values than those
+    /// that are named; none if there are no such values.
+    fn samples(&self, region: &Region, search: WrittenSearch) -> Vec<Value> {
+        if region.other_text && search != WrittenSearch::Order {
+            let letters = ["other", "another", "x"].map(Text::new).into_iter();
+            return letters.filter(|text| !self.is_compared_with(text)).take(1).map(Value::Str).collect();
+        }
+        let int = region.values.ints.map(|(low, _)| Value::Int(low));
+        let real = region.values.reals.map(|(low, high)| Value::Real(low / 2.0 + high / 2.0));
+        let is_number = region.values.kinds == 0 && !region.values.has_text();
+        int.into_iter().chain(real).filter(|_| is_number && !self.names_more).collect()
+    }
+
     /// Tests whether a string is one of those that the quantity is compared with, but for case.
     pub(super) fn is_compared_with(&self, text: &Text) -> bool {
         self.texts.iter().any(|known| alike(known, text))
+    }
+
+    /// Adds a string, and a list, that has all pieces.
+    fn join_pieces(&mut self) {
+        self.pieces.sort_by_key(|(place, _)| *place);
+        self.pieces.dedup();
+        let pieces: Vec<&[u8]> = self.pieces.iter().map(|(_, text)| text.as_bytes()).collect();
+        if pieces.len() > 1 {
+            self.texts.extend([Text::from(pieces.concat()), Text::from(pieces.join(&b","[..]))]);
+        }
     }
 
     fn tidy(&mut self) {
@@ -355,7 +427,7 @@ impl Quantity {
         self.numbers.dedup();
         self.texts.sort_by(|one, other| one.as_bytes().cmp(other.as_bytes()));
         self.texts.dedup();
-        self.names_more |= self.texts.len() > MAX_LANDMARKS;
+        self.names_more |= self.texts.len() > MAX_LANDMARKS || self.numbers.len() > MAX_LANDMARKS;
         self.numbers.truncate(MAX_LANDMARKS);
         self.texts.truncate(MAX_LANDMARKS);
     }
@@ -364,12 +436,12 @@ impl Quantity {
 /// The regions of a quantity; together they hold every value.
 fn regions(quantity: &mut Quantity) -> Vec<Region> {
     if quantity.kind == QuantityKind::Order {
-        return PairOrder::ALL.iter().map(|_| Region { values: Values::any(), other_text: false }).collect();
+        return PairOrder::ALL.iter().map(|_| Region::of(Values::any())).collect();
     }
     quantity.tidy();
     let kinds = [kind::UNDEFINED, kind::TRUE, kind::FALSE, kind::ERROR, kind::NAN];
-    let rest = kind::LIST | kind::AD | kind::ABS_TIME | kind::REL_TIME;
-    let mut sets: Vec<Values> = kinds.into_iter().chain([rest]).map(Values::of_kinds).collect();
+    let rest = [kind::LIST | kind::AD, kind::ABS_TIME, kind::REL_TIME];
+    let mut sets: Vec<Values> = kinds.into_iter().chain(rest).map(Values::of_kinds).collect();
     // Of an attribute; what is computed from attributes can be anything.
     let (least, most, infinite) = match quantity.kind {
         QuantityKind::Attribute(_) => (-LARGEST, LARGEST, LARGEST as f64),
@@ -392,16 +464,29 @@ fn regions(quantity: &mut Quantity) -> Vec<Region> {
         (int, real) = (floor.checked_add(1), number.next_up());
     }
     sets.push(gap(int, most, (real, infinite)));
-    for text in &quantity.texts {
-        if quantity.case_counts {
-            sets.push(Values { texts: Texts::Exact(vec![text.clone()]), ..Values::none() });
-        }
-        sets.push(Values { texts: Texts::Folded(vec![text.clone()]), ..Values::none() });
-    }
     sets.retain(|set| !set.is_empty());
-    let mut regions: Vec<Region> = sets.into_iter().map(|values| Region { values, other_text: false }).collect();
-    regions.push(Region { values: Values::any_text(), other_text: !quantity.names_more });
+    let mut regions: Vec<Region> = sets.into_iter().map(Region::of).collect();
+    let other_case = quantity.case_counts && !quantity.names_more;
+    for (at, text) in quantity.texts.iter().enumerate() {
+        if quantity.case_counts {
+            regions.push(Region::of(Values { texts: Texts::Exact(vec![text.clone()]), ..Values::none() }));
+        }
+        // A text without letters has one case.
+        let has_case = text.as_bytes().iter().any(u8::is_ascii_alphabetic);
+        let is_first = !quantity.texts[..at].iter().any(|before| alike(before, text));
+        if is_first && (has_case || !other_case) {
+            let values = Values { texts: Texts::Folded(vec![text.clone()]), ..Values::none() };
+            regions.push(Region { other_case, ..Region::of(values) });
+        }
+    }
+    regions.push(Region { other_text: !quantity.names_more, ..Region::of(Values::any_text()) });
     regions
+}
+
+/// All values that an attribute is supposed to have.
+pub(super) fn any_attribute() -> Values {
+    let largest = LARGEST as f64;
+    Values { ints: Some((-LARGEST, LARGEST)), reals: Some((-largest, largest)), ..Values::any() }
 }
 
 /// Visits the parts of a condition that are not composed of others by `&&`, `||`, `!` or a choice, and the sides of
@@ -426,6 +511,12 @@ fn visit(tree: &Tree, id: NodeId, is_condition: bool, each: &mut dyn FnMut(NodeI
             visit(tree, right, false, each);
         }
         View::Literal(_) => {}
+        View::Call { arguments, .. } => {
+            each(id, is_condition);
+            for argument in arguments.iter().filter(|argument| tree.reference(tree.bare(**argument)).is_none()) {
+                visit(tree, *argument, false, each);
+            }
+        }
         _ => each(id, is_condition),
     }
 }
@@ -437,14 +528,21 @@ fn attribute_key(reference: Reference) -> String {
 /// The key of the quantity that a visited part can be.
 fn key_of(tree: &Tree, id: NodeId) -> Option<String> {
     match tree.view(id) {
-        View::Compare { .. } => order_key(tree, id).map(|(key, _)| key),
+        View::Compare { op: BinaryOp::Is | BinaryOp::Isnt, left, right }
+            if [left, right].iter().any(|side| tree.is_constant(*side)) =>
+        {
+            None
+        }
+        View::Compare { op, .. } if !matches!(op, BinaryOp::Is | BinaryOp::Isnt) => {
+            order_key(tree, id).map(|(key, _)| key)
+        }
         View::Reference(_) => None,
         _ => part_key(tree, id),
     }
 }
 
 /// The key of a part that can be a quantity: the same for parts that have the same value.
-fn part_key(tree: &Tree, id: NodeId) -> Option<String> {
+pub(super) fn part_key(tree: &Tree, id: NodeId) -> Option<String> {
     let mut key = String::new();
     let is_time = |part: NodeId| matches!(tree.view(part), View::Call { name, .. } if name.folded() == b"time");
     let varies = || tree.names(id).next().is_some() || (tree.first_of(id)..=id).any(is_time);
@@ -470,18 +568,27 @@ fn write_key(tree: &Tree, id: NodeId, key: &mut String) -> bool {
     };
     match tree.view(id) {
         View::Reference(reference) => key.push_str(&attribute_key(reference)),
+        View::AdName(name) => key.push_str(&format!("ad {}", name.key().index())),
+        View::Select { base, name } => return operation(&format!("select {}", name.key().index()), &[base]),
         View::Call { name, arguments } => {
             let Some(function) = builtin::find(name).filter(|function| function.pure || function.name == "time") else {
                 return false;
             };
-            // Older versions do not know some names in another spelling.
-            let is_known =
-                builtin::version::is_spelled(function.name, name) || !tree.semantics.is_old(VersionRule::VersionCase);
-            return is_known && operation(function.name, arguments);
+            return is_known_version_function(tree, name) && operation(function.name, arguments);
         }
-        View::Binary { op, left, right } | View::Logic { op, left, right } | View::Compare { op, left, right } => {
+        View::Compare { op, left, right } => {
+            let (mut one, mut other) = (String::new(), String::new());
+            if !write_key(tree, left, &mut one) || !write_key(tree, right, &mut other) {
+                return false;
+            }
+            // `a < b` is the same as `b > a`.
+            let (op, one, other) = if one <= other { (op, one, other) } else { (op.turned(), other, one) };
+            key.push_str(&format!("{op:?}({one},{other})"));
+        }
+        View::Binary { op, left, right } | View::Logic { op, left, right } => {
             return operation(&format!("{op:?}"), &[left, right]);
         }
+        View::Subscript { base, index } => return operation("[]", &[base, index]),
         View::Unary(op, operand) => return operation(&format!("{op:?}"), &[operand]),
         View::Not(operand) => return operation("!", &[operand]),
         View::Choice { condition, yes, no } => return operation("?", &[condition, yes, no]),
@@ -509,6 +616,16 @@ fn order_key(tree: &Tree, id: NodeId) -> Option<(String, bool)> {
 /// The value of a part that is the same for all ads.
 fn constant(tree: &Arc<Tree>, id: NodeId) -> Option<Value> {
     Analysis::new(tree, &unknown).values(id).single()
+}
+
+/// The attribute whose string a part turns into one case of letters.
+fn in_one_case(tree: &Tree, id: NodeId) -> Option<Reference> {
+    match tree.view(tree.bare(id)) {
+        View::Call { name, arguments: &[of] } if matches!(name.folded(), b"tolower" | b"toupper") => {
+            tree.reference(tree.bare(of))
+        }
+        _ => None,
+    }
 }
 
 /// The only attribute that a part depends on, perhaps beside the time.
@@ -582,46 +699,4 @@ fn thresholds(tree: &Arc<Tree>, id: NodeId, reference: Reference, bound: f64, se
         }
     }
     found
-}
-
-/// The strings that a part names, and the search of an attribute among them that it is.
-fn written_texts(tree: &Tree, id: NodeId) -> (Vec<Text>, Option<TextSearch>) {
-    let id = tree.bare(id);
-    let written: Vec<&Text> = (tree.first_of(id)..=id)
-        .filter_map(|part| match tree.node(part) {
-            Node::Literal(Literal::Str(text)) => Some(text),
-            _ => None,
-        })
-        .collect();
-    let searched = match tree.view(id) {
-        View::Call { name, arguments: &[item, list] } if tree.reference(tree.bare(item)).is_some() => {
-            let literal = |id: NodeId| matches!(tree.node(tree.bare(id)), Node::Literal(Literal::Str(_)));
-            match (name.folded(), tree.view(tree.bare(list))) {
-                (b"stringlistmember", _) if literal(list) => Some((TextSearch::Exact, true)),
-                (b"stringlistimember", _) if literal(list) => Some((TextSearch::AnyCase, true)),
-                (b"member", View::List(items)) if items.iter().all(|item| literal(*item)) => {
-                    Some((TextSearch::AnyCase, false))
-                }
-                _ => None,
-            }
-        }
-        _ => None,
-    };
-    let mut texts: Vec<Text> = Vec::new();
-    for text in written {
-        let bytes = text.as_bytes();
-        // A list of strings in one string names its items, any other its whole.
-        if searched.is_none_or(|(_, in_text)| !in_text) {
-            texts.push(text.clone());
-        }
-        if searched.is_none_or(|(_, in_text)| in_text) {
-            texts.extend(tokens(bytes, MEMBER_DELIMITERS).map(Text::new));
-        }
-        if searched.is_none() {
-            // Often a string that a simple pattern matches.
-            let plain: Vec<u8> = bytes.iter().copied().filter(|byte| !b"^$.*+?\\()[]|".contains(byte)).collect();
-            texts.push(Text::new(&plain));
-        }
-    }
-    (texts, searched.map(|(search, _)| search))
 }

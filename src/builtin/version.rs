@@ -122,6 +122,27 @@ mod tests {
         }
     }
 
+    /// Proofs rely on it that versions have an order.
+    #[test]
+    fn the_comparison_is_an_order() {
+        let letters = ["", "0", "1", "9", ".", "a", "é"];
+        let texts: Vec<String> = letters
+            .iter()
+            .flat_map(|one| letters.iter().map(move |two| format!("{one}{two}")))
+            .flat_map(|text| ["", "0", "7"].map(|end| format!("{text}{end}")))
+            .collect();
+        let is_less = |a: &String, b: &String| natural_compare(a.as_bytes(), b.as_bytes()) < 0;
+        for a in &texts {
+            for b in &texts {
+                assert_eq!(is_less(a, b), natural_compare(b.as_bytes(), a.as_bytes()) > 0, "{a} {b}");
+                for c in texts.iter().filter(|_| is_less(a, b)) {
+                    assert!(!is_less(b, c) || is_less(a, c), "{a} < {b} < {c}");
+                    assert!(is_less(a, c) || is_less(c, b), "{c} is beside {a} and {b}");
+                }
+            }
+        }
+    }
+
     const CASES: &[(&str, &str, i64)] = &[
         ("8.9", "8.10", -1),
         ("é", "a", -158),

@@ -18,7 +18,7 @@ use classmate::{ClassAd, EvalOptions, Expr, Scope};
 ///
 /// A and B are expressions; with `--variable`, configuration files that set it. Both are evaluated in the same pair of
 /// ads, MY and TARGET, and hold if they are true. Attributes can be missing or have any value of any type, numbers up to
-/// 2^53. An example is evaluated before it is shown. The search is limited, so the answer can be `unknown`, as it is for
+/// 2^50. An example is evaluated before it is shown. The search is limited, so the answer can be `unknown`, as it is for
 /// versions before 25.13 where a circle in an ad could end an evaluation. `time()` is the beginning of 2026 in
 /// examples.
 #[derive(clap::Args, Debug)]
