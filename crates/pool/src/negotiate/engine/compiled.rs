@@ -5,9 +5,9 @@ use hashbrown::{HashMap, HashSet};
 use crate::negotiate::CycleObserver;
 use crate::negotiate::engine::SampleRequest;
 use crate::negotiate::engine::equivalence::RequestEquivalence;
-use crate::negotiate::engine::evaluate::RequestKey;
 use crate::negotiate::engine::partitioning::{Combinations, Partitioner, Partitioning};
 use crate::negotiate::engine::plan::MatchPlans;
+use crate::negotiate::engine::requests::{DistinctRequests, QueueColumns};
 use crate::negotiate::engine::table::ClassTable;
 use crate::negotiate::engine::vocabulary::{Vocabulary, is_plain};
 use crate::negotiate::offer::ScanMatcher;
@@ -98,7 +98,7 @@ impl CompiledCycle {
         samples: &'s [SampleRequest],
         varying: &HashSet<Key>,
         observer: &mut dyn CycleObserver,
-    ) -> Result<(Self, Vec<RequestKey<'s>>), &'static str> {
+    ) -> Result<(Self, DistinctRequests<'s>), &'static str> {
         let mut listed = obstacle(rules);
         observer.phase_started("project");
         let oddities = threads::map_all(&offers.order, |at| oddity(offers, offers.slot(*at)));
@@ -130,52 +130,38 @@ impl CompiledCycle {
         let slot = |place: u32| offers.slot(order[place as usize]);
         let source = SlotAds { offers, order: &order };
         let slot_structures = vocabulary.slots.structures(order.len());
-        let mut structures: HashMap<Vec<u32>, usize> = HashMap::new();
-        let mut sample_requests: Vec<&ClassAd> = Vec::new();
-        let mut requests = Vec::with_capacity(ads.len());
-        let of_queue = vocabulary.take_queue(ads.len());
-        for (ad, ids) in ads.into_iter().zip(of_queue) {
-            let next = structures.len();
-            let structure = if !is_plain(ad) || vocabulary.is_unforeseen(&ids) {
-                usize::MAX
-            } else {
-                *structures.entry(vocabulary.structure(&ids)).or_insert(next)
-            };
-            if structure == sample_requests.len() {
-                sample_requests.push(ad);
-            }
-            requests.push(RequestKey { ad, ids, structure });
-        }
-        let sample_slots: Vec<&ClassAd> = slot_structures.firsts().into_iter().map(|place| source.ad(place)).collect();
         let ranked = Some(rules).filter(|_| listed.is_none());
+        let (roots, exprs) = evaluated(ranked, in_use);
+        let equivalence = RequestEquivalence::of(&vocabulary, &exprs, &roots);
+        let queue = QueueColumns::of(ads, &mut vocabulary, &equivalence);
+        let sample_requests = queue.samples();
+        let sample_slots: Vec<&ClassAd> = slot_structures.firsts().into_iter().map(|place| source.ad(place)).collect();
         let semantics = offers.settings.semantics;
-        let pairs = order.len().saturating_mul(requests.len());
+        let pairs = order.len().saturating_mul(queue.len());
         if has_too_many_plans(sample_slots.len().saturating_mul(sample_requests.len()), pairs) {
             return Err("nearly every slot and every request has expressions of its own");
         }
         let plans = MatchPlans::new(&sample_slots, &sample_requests, &vocabulary, ranked, in_use, semantics);
-        let (roots, exprs) = evaluated(ranked, in_use);
-        let equivalence = RequestEquivalence::of(&vocabulary, &exprs, &roots);
-        for request in &mut requests {
-            equivalence.apply(&mut request.ids);
-        }
+        let structures = queue.structures(&vocabulary);
+        let distinct = queue.distinct(&plans.looked_at(&vocabulary));
+        let requests = &distinct.0;
         observer.phase_started("classify");
         let partitioning = Partitioning::of(&plans, &vocabulary, order.len(), varying);
-        let combinations = Combinations::of(&plans, &vocabulary, &partitioning, &requests);
+        let combinations = Combinations::of(&plans, &vocabulary, &partitioning, requests);
         let partitioner = Partitioner {
             source: &source,
             vocabulary: &vocabulary,
             plans: &plans,
             partitioning: &partitioning,
             combinations: &combinations,
-            requests: &requests,
+            requests,
             settings: offers.settings,
         };
         let table = ClassTable::new(&slot, &slot_structures, &partitioner);
         let unpartitioned = partitioning.unpartitioned;
         let compiled =
             Self { order, odd, listed, vocabulary, equivalence, plans, structures, unpartitioned, combinations, table };
-        Ok((compiled, requests))
+        Ok((compiled, distinct))
     }
 }
 

@@ -124,6 +124,13 @@ impl RequestEquivalence {
         )
     }
 
+    /// Replaces entries of the attribute at a place by equivalent ones.
+    pub(super) fn apply_to_column(&self, place: usize, ids: &mut [u32]) {
+        if let Some(Some(of)) = self.0.get(place) {
+            ids.iter_mut().for_each(|id| *id = of[*id as usize]);
+        }
+    }
+
     /// Replaces the entries of a request by equivalent ones, the same for all that are equivalent.
     pub(super) fn apply(&self, ids: &mut [u32]) {
         for (id, of) in ids.iter_mut().zip(&self.0) {

@@ -15,6 +15,7 @@ mod in_use;
 mod order;
 mod partitioning;
 mod plan;
+mod requests;
 mod rows;
 mod table;
 mod verdict;
@@ -31,6 +32,7 @@ pub(super) use crate::negotiate::engine::compiled::only_odd;
 use crate::negotiate::engine::compiled::{CompiledCycle, SlotAds};
 use crate::negotiate::engine::evaluate::{Evaluator, RequestKey};
 use crate::negotiate::engine::in_use::PreemptionOrder;
+use crate::negotiate::engine::requests::DistinctRequests;
 use crate::negotiate::engine::rows::RowState;
 use crate::negotiate::engine::verdict::{Interner, Signature, all};
 use crate::negotiate::engine::vocabulary::is_plain;
@@ -487,31 +489,20 @@ impl SlotMatcher for ClassMatcher<'_> {
 }
 
 impl ClassMatcher<'_> {
-    /// Evaluates every autocluster for all rows.
-    fn prepare(&mut self, requests: &[RequestKey<'_>], samples: &[SampleRequest], varying: bool) {
-        let mut first_of: HashMap<(usize, Vec<u32>), usize> = HashMap::new();
-        let mut firsts: Vec<&RequestKey<'_>> = Vec::new();
-        let mut number = |request| {
-            let next = firsts.len();
-            let number = *first_of.entry(self.interner.looked_at(request)).or_insert(next);
-            if number == next {
-                firsts.push(request);
-            }
-            number
-        };
-        let numbers: Vec<Option<usize>> =
-            requests.iter().map(|request| (request.structure != usize::MAX).then(|| number(request))).collect();
-        let mut classes = Vec::with_capacity(firsts.len());
-        for firsts in firsts.chunks(BATCH_SIZE) {
+    /// Evaluates the distinct requests of the queue for all rows, and finds the route of every autocluster.
+    fn prepare(&mut self, (requests, numbers): &DistinctRequests<'_>, samples: &[SampleRequest], varying: bool) {
+        let mut classes = Vec::with_capacity(requests.len());
+        for requests in requests.chunks(BATCH_SIZE) {
             if varying || self.taken + self.interner.bytes() >= self.room {
                 break;
             }
-            classes.extend(self.classes_of(firsts));
+            classes.extend(self.classes_of(&requests.iter().collect::<Vec<_>>()));
         }
         let most = samples.iter().map(|sample| sample.autocluster).max().unwrap_or(0);
         self.routes.resize(most as usize + 1, None);
-        for (sample, number) in samples.iter().zip(numbers) {
-            let route = match (number.map(|number| classes.get(number)), self.offers.limited(&sample.ad)) {
+        let limits = threads::map_all(samples, |sample| self.offers.limited(&sample.ad));
+        for ((sample, number), limits) in samples.iter().zip(numbers).zip(limits) {
+            let route = match (number.map(|number| classes.get(number)), limits) {
                 (None | Some(Some(None)), _) | (_, Limited::BySlot) => Route::Slots,
                 // The limits that a match holds may differ from those of the request, once the slot is known.
                 (_, Limited::Everywhere(Some(_))) if sample.ad.constant("ConcurrencyLimits").is_none() => Route::Slots,

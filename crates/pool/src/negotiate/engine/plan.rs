@@ -8,7 +8,7 @@ use crate::negotiate::engine::vocabulary::Vocabulary;
 use crate::negotiate::rules::Rules;
 use classmate::Semantics;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::name::Key;
+use classmate::internal::name::{Key, Name};
 use classmate::internal::program::Side;
 use classmate::internal::program::atom::{AdPair, Atom, Atoms, Surrounding};
 use classmate::internal::program::condition::{Clause, ClauseStep, expression, rank, requirements};
@@ -185,11 +185,14 @@ impl MatchPlans {
 
     /// The attributes of requests that any expression depends on.
     pub(super) fn request_attributes(&self) -> HashSet<Key> {
-        let all = self
-            .by_structure
-            .iter()
-            .flat_map(|plan| plan.conditions().chain(plan.all_ranks()).chain(plan.preemption.iter().flatten()));
-        all.flat_map(|atom| &atom.other).map(|name| name.key()).collect()
+        self.by_structure.iter().flat_map(MatchPlan::looked_at).map(|name| name.key()).collect()
+    }
+
+    /// For each structure of a request the attributes that any expression looks at, by their place in the vocabulary: requests
+    /// that agree in them have equal results.
+    pub(super) fn looked_at(&self, vocabulary: &Vocabulary) -> Vec<Vec<usize>> {
+        let of_requests = self.by_structure.chunks(self.slot_structures.max(1));
+        of_requests.map(|plans| vocabulary.places(plans.iter().flat_map(MatchPlan::looked_at))).collect()
     }
 }
 
@@ -274,6 +277,12 @@ impl MatchPlan {
     /// The ranks, that of preemption included.
     fn all_ranks(&self) -> impl Iterator<Item = &Arc<Atom>> {
         self.ranks.iter().flatten().chain(&self.preemption_rank)
+    }
+
+    /// The attributes of the request that any expression looks at.
+    fn looked_at(&self) -> impl Iterator<Item = &Name> {
+        let all = self.conditions().chain(self.all_ranks()).chain(self.preemption.iter().flatten());
+        all.flat_map(|atom| &atom.other)
     }
 
     fn conditions(&self) -> impl Iterator<Item = &Arc<Atom>> {

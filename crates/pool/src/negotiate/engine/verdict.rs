@@ -299,8 +299,6 @@ struct StructureAsks {
     preemption_rank: AtomSet,
     /// True if `PREEMPTION_RANK` is that of slots, not of rows.
     preemption_by_slot: bool,
-    /// All attributes that anything looks at, by their place in the vocabulary.
-    places: Vec<usize>,
 }
 
 /// Numbers the requests by their results.
@@ -330,7 +328,7 @@ impl Interner {
             let firsts = plans().map(|plan| plan.ranks[BEFORE].as_ref());
             let prefers = plans().map(|plan| plan.preemption[PREFERS].as_ref());
             let by_priority = plans().flat_map(|plan| plan.preemption[PREFERS + 1..].iter().map(Option::as_ref));
-            let asks = StructureAsks {
+            StructureAsks {
                 ranks: AtomSet::of(ranks(), by_slot, vocabulary, &mut known[0]),
                 first: AtomSet::of(firsts, by_slot, vocabulary, &mut known[1]),
                 by_slot,
@@ -338,27 +336,13 @@ impl Interner {
                 by_priority: AtomSet::of(by_priority, false, vocabulary, &mut known[3]),
                 preemption_rank: AtomSet::of(preemption_ranks(), preemption_by_slot, vocabulary, &mut known[4]),
                 preemption_by_slot,
-                places: Vec::new(),
-            };
-            let parts = plans().flat_map(|plan| plan.job.iter().chain(&*plan.slot));
-            let sets = [&asks.ranks, &asks.prefers, &asks.by_priority, &asks.preemption_rank];
-            let places = parts.map(|part| &part.places).chain(sets.map(|set| &set.places));
-            let mut places: Vec<usize> = places.flatten().copied().collect();
-            places.sort_unstable();
-            places.dedup();
-            StructureAsks { places, ..asks }
+            }
         };
         Self {
             structures: (0..plans.requests()).map(&mut of_structure).collect(),
             blocks: evaluator.table.blocks.iter().map(|block| BlockInterner::new(block.slots.len())).collect(),
             ..Self::default()
         }
-    }
-
-    /// The attributes of a request that anything looks at: requests of one structure that agree in them have equal results.
-    pub(super) fn looked_at(&self, request: &RequestKey<'_>) -> (usize, Vec<u32>) {
-        let places = self.structures.get(request.structure).map(|asks| &asks.places);
-        (request.structure, places.map_or_else(|| request.ids.clone(), |places| picked(places, &request.ids)))
     }
 
     /// The memory of all sets, bytes.

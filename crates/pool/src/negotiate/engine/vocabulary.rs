@@ -11,7 +11,6 @@ use classmate::internal::program::column::{Dictionary, Entry};
 use classmate::internal::program::table::{Reach, Table, redefines_scopes, structure_of};
 use classmate::internal::program::view::AdSource;
 use classmate::internal::syntax::expr::Expr;
-use classmate::internal::threads;
 use classmate::internal::value::Value;
 
 /// One attribute of the requests.
@@ -90,6 +89,20 @@ impl Vocabulary {
         }
     }
 
+    /// The structure of each entry of the attribute at a place.
+    pub(super) fn structures_of(&self, place: usize) -> Vec<u32> {
+        let entries = self.requests[place].dictionary.entries();
+        entries.iter().zip(0..).map(|(entry, id)| structure_of(entry, id)).collect()
+    }
+
+    /// For each entry of the attribute at a place whether it is an expression that is not foreseen; none if no expression is.
+    pub(super) fn unforeseen_of(&self, place: usize) -> Option<Vec<bool>> {
+        let column = &self.requests[place];
+        let entries = 0..column.dictionary.entries().len() as u32;
+        let is_unforeseen = |id: u32| self.unforeseen.contains(&(column.name.key(), id));
+        (!self.unforeseen.is_empty()).then(|| entries.map(is_unforeseen).collect())
+    }
+
     /// Returns whether a request with these entries has an expression that is not foreseen.
     pub(super) fn is_unforeseen(&self, ids: &[u32]) -> bool {
         let unforeseen = &self.unforeseen;
@@ -110,11 +123,9 @@ impl Vocabulary {
         places
     }
 
-    /// The entries of each attribute in the ads of the queue. They are moved out, so this works once.
-    pub(super) fn take_queue(&mut self, requests: usize) -> Vec<Vec<u32>> {
-        let columns: Vec<Vec<u32>> =
-            self.requests.iter_mut().map(|column| std::mem::take(&mut column.of_queue)).collect();
-        threads::map_range(requests, |at| columns.iter().map(|column| column[at]).collect())
+    /// For each attribute its place and the entries in the ads of the queue. They are moved out, so this works once.
+    pub(super) fn take_queue(&mut self) -> Vec<(usize, Vec<u32>)> {
+        self.requests.iter_mut().map(|column| std::mem::take(&mut column.of_queue)).enumerate().collect()
     }
 
     /// The entry of each attribute in the ad of a request.
