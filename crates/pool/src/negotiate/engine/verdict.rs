@@ -127,13 +127,36 @@ const NOWHERE: u32 = 1;
 /// A condition that could not be evaluated.
 const NOT_EVALUATED: u32 = u32::MAX;
 
+/// The numbers of parts of conditions with the values of the request that they look at.
+#[derive(Debug, Default)]
+struct PartsOfRequests {
+    /// Those that look at one value or none, as most do, by the number of the part and the value.
+    by_value: HashMap<(u32, u32), u32>,
+    by_values: HashMap<(u32, Ids), u32>,
+}
+
+impl PartsOfRequests {
+    /// The number of a part for a request, and whether it is new.
+    fn number(&mut self, part: &ConditionPart, request: &RequestKey<'_>) -> (u32, bool) {
+        let next = (self.by_value.len() + self.by_values.len()) as u32;
+        let number = match *part.places {
+            [] => self.by_value.entry((part.id, 0)).or_insert(next),
+            [place] => self.by_value.entry((part.id, request.ids[place])).or_insert(next),
+            _ => self.by_values.entry((part.id, picked(&part.places, &request.ids))).or_insert(next),
+        };
+        (*number, *number == next)
+    }
+}
+
 /// The interned results of one block.
 #[derive(Debug)]
 struct BlockInterner {
-    /// Parts of conditions, by their number and the values of the request that they look at; and for each the number of
-    /// the set where it is true.
-    parts: HashMap<(u32, Ids), u32>,
+    /// Parts of conditions, and for each the number of the set where it is true.
+    parts: PartsOfRequests,
     of_part: Vec<u32>,
+    /// What requests accept, and what of this accepts them, by the number of sets that they accept and the numbers of all
+    /// of their sets.
+    of_sets: HashMap<Ids, Option<[Intersection; 2]>>,
     /// Intersections of several sets.
     met: HashMap<Ids, u32>,
     of_met: Vec<u32>,
@@ -154,7 +177,15 @@ impl BlockInterner {
         for set in [Mask::all(rows), Mask::none(rows)] {
             sets.number(hasher.hash_one(&set), set);
         }
-        Self { parts: HashMap::new(), of_part: Vec::new(), met: HashMap::new(), of_met: Vec::new(), sets, hasher }
+        Self {
+            parts: PartsOfRequests::default(),
+            of_part: Vec::new(),
+            of_sets: HashMap::new(),
+            met: HashMap::new(),
+            of_met: Vec::new(),
+            sets,
+            hasher,
+        }
     }
 
     /// The sets that requests accept, and those of these that accept the request; none for requests that could not be
@@ -165,20 +196,16 @@ impl BlockInterner {
         block: usize,
         requests: &[&RequestKey<'_>],
     ) -> Vec<Option<[u32; 2]>> {
-        let plan = |request: &RequestKey<'_>| evaluator.plans.plan(request.structure, block);
         let mut parts = self.parts_of(evaluator, block, requests).into_iter();
-        let mut new = Vec::new();
+        let (mut sets, mut new) = (Ids::new(), Vec::new());
         let mut meetings: Vec<Option<[Intersection; 2]>> = Vec::with_capacity(requests.len());
         for request in requests {
-            let (job, slot) = (plan(request).job.len(), plan(request).slot.len());
-            let mut sets: Ids = parts.by_ref().take(job + slot).map(|part| self.of_part[part as usize]).collect();
-            meetings.push(if sets.contains(&NOT_EVALUATED) {
-                None
-            } else {
-                let both = sets.clone();
-                sets.truncate(job);
-                Some([sets, both].map(|sets| self.meet(sets, &mut new)))
-            });
+            let plan = evaluator.plans.plan(request.structure, block);
+            let parts = parts.by_ref().take(plan.job.len() + plan.slot.len());
+            sets.clear();
+            sets.push(plan.job.len() as u32);
+            sets.extend(parts.map(|part| self.of_part[part as usize]));
+            meetings.push(self.meet_both(&sets, &mut new));
         }
         self.find_meetings(&new, requests.len() == 1);
         let number = |meeting: Intersection| match meeting {
@@ -195,9 +222,8 @@ impl BlockInterner {
         for request in requests {
             let plan = evaluator.plans.plan(request.structure, block);
             for part in plan.job.iter().chain(&*plan.slot) {
-                let next = self.parts.len() as u32;
-                let number = *self.parts.entry((part.id, picked(&part.places, &request.ids))).or_insert(next);
-                if number == next {
+                let (number, is_new) = self.parts.number(part, request);
+                if is_new {
                     new.push((part, request));
                 }
                 parts.push(number);
@@ -228,6 +254,19 @@ impl BlockInterner {
             let number = self.sets.number(hash, set);
             self.of_met.push(number);
         }
+    }
+
+    /// The intersection of the first sets, and of all, given the number of the first and then all; none if one could not be
+    /// evaluated.
+    fn meet_both(&mut self, sets: &[u32], new: &mut Vec<Ids>) -> Option<[Intersection; 2]> {
+        if let Some(known) = self.of_sets.get(sets) {
+            return *known;
+        }
+        let (first, all) = (sets[0] as usize, &sets[1..]);
+        let is_evaluated = !all.contains(&NOT_EVALUATED);
+        let both = is_evaluated.then(|| [&all[..first], all].map(|sets| self.meet(Ids::from_slice(sets), new)));
+        self.of_sets.insert(Ids::from_slice(sets), both);
+        both
     }
 
     /// The intersection of some sets; noted if it is not known yet.
