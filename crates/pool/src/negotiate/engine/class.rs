@@ -377,7 +377,7 @@ impl RequestClass {
                 bound = bound.max(tied.slots);
                 break;
             }
-            let (all, permitted) = self.count_tied(tied, rows, session);
+            let (all, permitted) = self.count_tied(tied, rows, session, largest);
             (bound, largest) = (bound.max(all), largest.max(permitted));
         }
         self.max_tie = bound;
@@ -395,7 +395,7 @@ impl RequestClass {
     ) -> usize {
         let tied = self.verdict.order.tied_with(key, table);
         let tied = tied.filter(|tied| tied.slots.min(self.max_tie) + others > known);
-        let candidates = tied.map_or(0, |tied| self.count_tied(&tied, rows, session).1);
+        let candidates = tied.map_or(0, |tied| self.count_tied(&tied, rows, session, 0).1);
         known.max(candidates + others)
     }
 
@@ -409,10 +409,15 @@ impl RequestClass {
         left.filter(|(_, place, _)| rows.is_free(*place)).collect()
     }
 
-    /// Number of unclaimed slots of a rank that match, and of those that are in reach and permitted.
-    fn count_tied(&self, tied: &TiedSlots, rows: &RowState, session: &Session) -> (usize, usize) {
-        let (mut all, mut permitted) = (0, 0);
+    /// Number of unclaimed slots of a rank that match, and of those that are in reach and permitted; if there are not more than
+    /// some number, not all are counted, and the first result is an upper bound.
+    fn count_tied(&self, tied: &TiedSlots, rows: &RowState, session: &Session, known: usize) -> (usize, usize) {
+        let (mut all, mut permitted, mut left) = (0, 0, tied.slots);
         for (row, place) in self.verdict.order.entries(tied.entries.clone()) {
+            if all + left <= known {
+                return (all + left, permitted);
+            }
+            left -= usize::from(place.is_some());
             let row = row as usize;
             if self.verdict.both.contains(row) && !rows.in_use.contains(row) {
                 let free = place.map_or(rows.free[row] as usize, |place| usize::from(rows.is_free(place)));
