@@ -10,6 +10,8 @@ use super::relations::{NamedValues, Relation, Values, Verb, is_on, matched, of_c
 use super::{lists, second_place, unknowns};
 use classmate::Diagnostic;
 use classmate_config::internal::config::check::{has_root, referenced};
+use classmate_config::internal::config::history::assigned;
+use classmate_config::internal::config::is_name_byte;
 use classmate_config::{Config, Definition};
 
 /// The findings about variables without effect, about backfill without a system, and about exponents in place of percentages.
@@ -18,7 +20,7 @@ pub(super) fn check(config: &Config) -> lists::Found {
     let written: BTreeMap<String, Definition<'_>> =
         written.map(|one| (String::from_utf8_lossy(bare(one.name)).to_ascii_uppercase(), one)).collect();
     // What others refer to has an effect by itself.
-    let referenced = referenced(config);
+    let referenced = referenced_by_others(config);
     let mut found = Vec::new();
     let switches = of_config().iter().filter(|one| one.verb == Verb::Off);
     let switches = switches.flat_map(|row| instances(row, &written).into_iter().map(move |one| (row.effect, one)));
@@ -93,6 +95,32 @@ pub(super) fn check(config: &Config) -> lists::Found {
         found.push((found_here.code("unknown-knob"), subject));
     }
     found
+}
+
+/// The names, upper case, that statements other than their own refer to: `STARTD_EXPRS = $(STARTD_EXPRS) Zone` is no use of it.
+fn referenced_by_others(config: &Config) -> BTreeSet<Vec<u8>> {
+    let mut names = referenced(config);
+    let count = |text: &[u8], name: &[u8]| {
+        let reference = [b"(", name].concat();
+        let ends = |at: &usize| text.get(at + reference.len()).is_none_or(|next| !is_name_byte(*next));
+        memchr::memmem::find_iter(text, &reference).filter(ends).count()
+    };
+    let mut own: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
+    for one in config.sources().iter().flat_map(assigned) {
+        let name = bare(&one.name).to_ascii_uppercase();
+        let times = count(&one.value.to_ascii_uppercase(), &name);
+        if times > 0 {
+            *own.entry(name).or_default() += times;
+        }
+    }
+    let texts: Vec<Vec<u8>> = config.sources().iter().map(|source| source.text.to_ascii_uppercase()).collect();
+    for (name, times) in own {
+        let all: usize = texts.iter().map(|text| count(text, &name)).sum();
+        if all == times {
+            names.remove(&name);
+        }
+    }
+    names
 }
 
 /// The variables that files set, by name.

@@ -27,12 +27,18 @@ pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagn
     for clause in joined(&[BinaryOp::And, BinaryOp::Or], tree, expr.root()) {
         let Some(place) = tree.span(clause) else { continue };
         let shown = written(context.text, place);
-        if let Some((reference, help)) = unless(tree, clause, context.text) {
+        let is_optional = |reference: &Reference| {
             let name = reference.name;
-            if is_there(context, name) || seen.contains(&reference) || reference.scope == RefScope::My {
-                continue;
-            }
-            if reference.scope == RefScope::Either && (context.defined)(name) {
+            let is_own = reference.scope == RefScope::Either && (context.defined)(name);
+            !is_own && !is_there(context, name) && reference.scope != RefScope::My
+        };
+        let (references, help) = match unless(tree, clause, context.text) {
+            Some((reference, help)) => (vec![reference], help),
+            None => none_of(tree, clause, context.text).unwrap_or_default(),
+        };
+        if let Some(&reference) = references.iter().find(|one| is_optional(one)) {
+            let name = reference.name;
+            if seen.contains(&reference) {
                 continue;
             }
             let mut facts = Facts::default();
@@ -210,6 +216,29 @@ pub(super) fn unless(tree: &Tree, clause: NodeId, text: &[u8]) -> Option<(Refere
         }
         _ => None,
     }
+}
+
+/// `!(x || y == 1)`: the references, of which each is enough, and what to write.
+fn none_of(tree: &Tree, clause: NodeId, text: &[u8]) -> Option<(Vec<Reference>, String)> {
+    let Node::Unary(UnaryOp::Not, operand) = *tree.node(clause) else { return None };
+    let operand = tree.bare(operand);
+    let Node::Binary(BinaryOp::Or, ..) = *tree.node(operand) else { return None };
+    let asked = |part: NodeId| {
+        let part = tree.bare(part);
+        let asks = match tree.view(part) {
+            View::Compare { op, .. } => op == BinaryOp::Equal,
+            View::Call { name, .. } => ASKING.contains(&name.folded()),
+            _ => tree.reference(part).is_some(),
+        };
+        let references = references(tree, part);
+        // Of several, it is not known which one is missing.
+        (asks && references.len() == 1).then(|| references[0])
+    };
+    let parts = joined(&[BinaryOp::Or], tree, operand);
+    let all: Option<Vec<Reference>> = parts.iter().map(|part| asked(*part)).collect();
+    let each = |part: &NodeId| Some(format!("{} =!= true", word_in_parentheses(tree, tree.bare(*part), text)?));
+    let each: Option<Vec<String>> = parts.iter().map(each).collect();
+    Some((all?, format!("write `{}` if it may be missing", each?.join(" && "))))
 }
 
 /// The text of a part, in parentheses if it is made of others.

@@ -14,7 +14,7 @@ use super::knobs::{EXIT, HOLD, LEAVE, LONE_JOB, MATCH_VALUE, RELEASE, VACATE};
 use super::open_macros::lint_with_macros;
 use super::rules::{published, unquoted_text};
 use super::submit_expressions::{
-    Own, date, minutes_of_days, of_any_status, of_gpus, of_rank, quoted_truth, string_for_number,
+    Own, date, minutes_of_days, of_any_status, of_gpus, of_rank, quoted_truth, string_for_number, unknown_part,
 };
 use super::submit_lines::{byte_order_mark, comment_in_statement, joined_command, odd_row, of_other_system};
 use super::submit_requests::{expanded_size, is_amount, number_expected, request, undefined_at_first, zero_quotient};
@@ -169,6 +169,8 @@ fn misspelled_name(attribute: &str, line: &[u8]) -> Option<Diagnostic> {
     if !is_name && !attribute.is_empty() && !attribute.contains('$') {
         let message = format!("`{shown}` is not the name of an attribute: the access point refuses the job");
         let plain: String = shown.chars().map(|one| if one.is_ascii_alphanumeric() { one } else { '_' }).collect();
+        let skipped = if attribute.starts_with("my.") { "my.".len() } else { 0 };
+        let plain: String = plain.chars().skip(skipped).collect();
         let front = if plain.starts_with(|first: char| first.is_ascii_digit()) { "_" } else { "" };
         let help = format!("write `+{front}{plain}`");
         return Some(Diagnostic::error(message, span).help(help).code("rejected-submit"));
@@ -248,7 +250,8 @@ pub(super) fn command(
     let (defined, versions): (&dyn Fn(Name) -> bool, _) = (&own_attribute, &own.versions);
     let shown = String::from_utf8_lossy(text);
     let beside = || own.beside(start, &lower);
-    let of_time = date(&lower, &shown).or_else(|| minutes_of_days(&lower, &shown));
+    let of_time =
+        date(&lower, &shown).or_else(|| minutes_of_days(&lower, &shown)).or_else(|| closes_added(&lower, text, own));
     if let Some(found) = of_time.or_else(|| of_any_status(&lower, &shown, &beside())) {
         return vec![of_value(found, (file, name), statement, (number, start), value)];
     }
@@ -268,6 +271,7 @@ pub(super) fn command(
         let options = own.options();
         if attribute.is_none() && kind == Some(CommandKind::Expression) && role == Role::default() {
             let found = own.unknown_value(text).map(|found| number_expected(found, &lower));
+            let found = found.or_else(|| unknown_part(&lower, text, own));
             return found.or_else(|| string_for_number(&lower, text, &own.options())).into_iter().collect();
         }
         let parsed = parse_expr(text, &options);
@@ -302,6 +306,19 @@ pub(super) fn command(
         *last = last.clone().more_help(more(count));
     }
     found.into_iter().map(|found| of_value(found, (file, name), statement, (number, start), value)).collect()
+}
+
+/// `requirements = A) && (B`: `condor_submit` puts the condition into parentheses, and these are closed (`SetRequirements` in HTCondor's
+/// `submit_utils.cpp`).
+fn closes_added(name: &str, text: &[u8], own: &Own) -> Option<Diagnostic> {
+    let options = own.options();
+    let whole = [b"(", text, b")"].concat();
+    let is_closed =
+        name == "requirements" && parse_expr(text, &options).is_err() && parse_expr(&whole, &options).is_ok();
+    let at = memchr::memchr(b')', text).filter(|_| is_closed)?;
+    let message = "this is valid only inside the parentheses that `condor_submit` adds";
+    let found = Diagnostic::warning(message, Span::new(at, at + 1)).code("odd-command");
+    Some(found.help("write a `(` for each `)`"))
 }
 
 /// A finding in the value of a statement, which begins at an offset, at its place in the file.

@@ -1,10 +1,12 @@
 //! Commands of a submit file that have no effect, or another one, without a command that belongs to them. One file of more than 600 lines:
 //! the rules are short, and all of them look at the values of one file.
 //!
-//! In: the values of a file. Out: warnings of the rule `odd-command`.
+//! In: the values of a file. Out: warnings of the rule `odd-command`. One file of more than 600 lines: a short check for each pair of
+//! commands, which are asked in turn.
 
 use super::attributes::only_in;
 use super::refusals::{Reading, refers_to, warning};
+use super::submit_files::remaps as all_remaps;
 use super::submit_macros::BUILT_IN;
 use super::submit_programs::base;
 use crate::submit::bytes;
@@ -36,6 +38,7 @@ impl Reading {
     pub(super) fn companions(&mut self, universe: &str, statements: &[String]) {
         let found = [
             self.gpus(),
+            self.two_gpu_conditions(),
             self.renamed(),
             self.retries(),
             self.one_time(),
@@ -116,6 +119,43 @@ impl Reading {
         Some((*at, message, "add `request_gpus = 1`".to_owned()))
     }
 
+    /// A limit of a property of GPUs beside `require_gpus` with the same property: `condor_submit` adds no clause for it then
+    /// (`SetResourceRequirements` in HTCondor's `submit_utils.cpp`).
+    fn two_gpu_conditions(&self) -> Companion {
+        const LIMITS: [(&str, &str, &str); 4] = [
+            ("gpus_minimum_memory", "GlobalMemoryMb", ">="),
+            ("gpus_minimum_capability", "Capability", ">="),
+            ("gpus_maximum_capability", "Capability", "<="),
+            ("gpus_minimum_runtime", "MaxSupportedVersion", ">="),
+        ];
+        let (condition, _) = self.value(&["require_gpus"])?;
+        let (lower, is_open) = (condition.to_ascii_lowercase(), self.includes || condition.contains('$'));
+        let is_in = |property: &str| {
+            let mut words = lower.split(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_'));
+            words.any(|word| word.eq_ignore_ascii_case(property))
+        };
+        // A condition that has a bound of its own on that side may need no other.
+        let plain = lower.split_whitespace().collect::<String>();
+        let is_bounded = |property: &str, sign: &str| {
+            let property = property.to_ascii_lowercase();
+            let (own, other) = if sign == ">=" { ('>', '<') } else { ('<', '>') };
+            let after = [format!("{property}{own}"), format!("{property}=")];
+            let before = [format!("{other}{property}"), format!("={property}")];
+            after.iter().chain(&before).any(|part| plain.contains(part.as_str()))
+        };
+        let is_lost = |(name, property, sign): &&(&str, &str, &str)| {
+            self.has(&[name]) && is_in(property) && !is_bounded(property, sign)
+        };
+        let (name, property, sign) = LIMITS.iter().find(is_lost)?;
+        let (_, at) = self.value(&[name]).filter(|_| !is_open)?;
+        let message = format!("`{name}` has no effect: `require_gpus` refers to `{property}` itself");
+        Some((
+            *at,
+            message,
+            format!("write `{property} {sign} …` into `require_gpus`, or leave `{property}` to `{name}`"),
+        ))
+    }
+
     /// A new name for a file that is not among those that are transferred.
     fn renamed(&self) -> Companion {
         let (files, _) = self.value(&["transfer_output_files"])?;
@@ -125,7 +165,7 @@ impl Reading {
         }
         let files: Vec<&str> = files.split(',').map(str::trim).collect();
         let is_listed = |name: &str| files.iter().any(|file| base(file) == base(name) || file.ends_with('/'));
-        let names = remaps.trim_matches('"').split(';').filter_map(|item| Some(item.split_once('=')?.0.trim()));
+        let names = all_remaps(remaps.trim_matches('"')).filter_map(|item| Some(item.split_once('=')?.0.trim()));
         // The streams of the job are transferred without being listed.
         let streams: Vec<&str> =
             ["output", "error"].iter().filter_map(|name| Some(self.value(&[name])?.0.as_str())).collect();
@@ -313,6 +353,11 @@ impl Reading {
 
     /// A macro that refers to itself, and has no earlier value.
     fn of_itself(&self) -> Companion {
+        // `if defined name` says that something else may set it.
+        let is_asked = |name: &str| {
+            let words = self.expanded.iter().flat_map(|(text, _)| text.split_whitespace());
+            words.into_iter().any(|word| word.trim_start_matches('!').eq_ignore_ascii_case(name))
+        };
         let is_first = |(name, all): &(&String, &Vec<(String, usize)>)| {
             let reference = format!("$({name})");
             let is_own = all.first().is_some_and(|(text, _)| text.to_ascii_lowercase().contains(&reference));
@@ -320,6 +365,7 @@ impl Reading {
                 && !super::commands::is_command(name)
                 && !name.starts_with("my.")
                 && !BUILT_IN.contains(&name.as_str())
+                && !is_asked(name)
         };
         let (name, all) = self.values.iter().find(is_first).filter(|_| !self.includes)?;
         let message = format!("`$({name})` has no value here, unless something else has set it before");

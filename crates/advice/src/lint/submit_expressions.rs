@@ -16,7 +16,7 @@ use super::units::{NamedAmount, meant_of, named_amounts};
 use super::versions::LintVersions;
 use crate::submit::statements::{queue_arguments, statements};
 use classmate::internal::builtin::near;
-use classmate::internal::syntax::expr::Node;
+use classmate::internal::syntax::expr::{Node, NodeId};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::parse::parse_expr;
@@ -316,6 +316,21 @@ pub(super) const SECONDS: [&str; 13] = [
     "next_job_start_delay",
 ];
 
+/// A word of which nothing is known in the calculation of a time: `deferral_time = midnight + 3600`.
+pub(super) fn unknown_part(name: &str, text: &[u8], own: &Own) -> Option<Diagnostic> {
+    let is_time = name == "deferral_time" || SECONDS.contains(&name);
+    let expr = parse_expr(text, &own.options()).ok().filter(|_| is_time && memchr::memchr(b'$', text).is_none())?;
+    let tree = expr.tree();
+    let is_unknown = |id: &NodeId| {
+        let reference = tree.reference(*id).filter(|one| one.scope == RefScope::Either);
+        reference.is_some_and(|one| own.is_unknown_word(one.name))
+    };
+    let span = tree.span((tree.first_of(expr.root())..=expr.root()).find(is_unknown)?)?;
+    let shown = String::from_utf8_lossy(&text[span.range()]).into_owned();
+    let message = format!("`{shown}` without quotes is an attribute reference");
+    Some(number_expected(Diagnostic::warning(message, span).code("unquoted-word"), name))
+}
+
 /// A number of seconds of which the comment above says another amount.
 fn said_otherwise(name: &str, text: &str, comment: &str) -> Option<Diagnostic> {
     said_otherwise_of(name, text, &named_amounts(comment))
@@ -371,7 +386,9 @@ pub(super) fn of_rank(text: &[u8], own: &Own, name: &str) -> Option<Diagnostic> 
     let is_computed = |name: Name| {
         let resource = name.folded().strip_prefix(b"request").unwrap_or_default();
         let command = format!("request_{}", String::from_utf8_lossy(resource));
-        matches!(own.numbers.get(&command), Some(None))
+        // An amount with a unit is one value.
+        let has_unit = own.sizes.get(&command).is_some_and(|size| !size.is_empty());
+        matches!(own.numbers.get(&command), Some(None)) && !has_unit
     };
     let same = same_for_all(text, &own.options()).filter(|_| {
         let refers = |expr: Expr| expr.tree().references(expr.root()).any(|reference| is_computed(reference.name));

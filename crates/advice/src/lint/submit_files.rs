@@ -49,6 +49,17 @@ pub(super) fn odd_name(name: &str, value: &str) -> Option<(String, String)> {
     Some((message, help))
 }
 
+/// The pairs of a list of new names: a `;` in a new name is written `\;` (`filename_remap_find` in HTCondor's
+/// `filename_tools_cpp.cpp`).
+pub(super) fn remaps(list: &str) -> impl Iterator<Item = &str> + Clone {
+    let mut is_escaped = false;
+    list.split(move |sign: char| {
+        let divides = sign == ';' && !is_escaped;
+        is_escaped = sign == '\\';
+        divides
+    })
+}
+
 /// Tests for an address of a usual kind; a job may have plugins for others, which bring such files.
 fn is_known_address(item: &str) -> bool {
     const SCHEMES: [&str; 10] = ["davs", "file", "ftp", "gs", "http", "https", "osdf", "pelican", "s3", "stash"];

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::attributes::fact;
-use super::commands::is_command;
+use super::commands::{CommandKind, is_command, kind};
 use super::near_names::NearNames;
 use super::open_macros::{torn, torn_macro, without_macros};
 use super::refusals::{Reading, Refused, error};
@@ -83,6 +83,9 @@ const NOT_ASKED: [&str; 9] = [
     "submitwarnemptyfields",
 ];
 
+/// Macros that DAGMan sets for each node (`dagman_submit.cpp`), lower case.
+const OF_DAGMAN: [&str; 2] = ["job", "retry"];
+
 /// The macros of a file.
 pub(super) struct Macros<'r> {
     pub(super) reading: &'r Reading,
@@ -134,6 +137,38 @@ impl<'r> Macros<'r> {
         found.extend(self.sums(statements));
         found.extend(self.other_notations(statements));
         found.extend(self.torn(statements));
+        found.extend(self.commented(statements));
+        found
+    }
+
+    /// `mem = 2000 # per core` with `request_memory = $(mem)`: a comment in an expression, which `condor_submit` rejects.
+    fn commented(&self, statements: &[String]) -> Vec<Refused> {
+        let is_expression = |name: &str| {
+            kind(name) == Some(CommandKind::Expression)
+                || EXPRESSIONS.contains(&name)
+                || ["request_", "my."].iter().any(|front| name.starts_with(front))
+        };
+        let expressions: Vec<(&String, &str)> = self
+            .reading
+            .values
+            .iter()
+            .filter(|(name, _)| is_expression(name))
+            .flat_map(|(name, all)| all.iter().map(move |(text, _)| (name, text.as_str())))
+            .collect();
+        let begins =
+            |value: &str| value.match_indices('#').map(|(at, _)| at).find(|at| value[..*at].ends_with([' ', '\t']));
+        let mut found = Vec::new();
+        for (name, all) in self.reading.values.iter().filter(|(name, _)| !is_command(name) && !name.contains('.')) {
+            let [(value, at)] = all.as_slice() else { continue };
+            let Some(comment) = begins(value).filter(|_| !value.contains('"')) else { continue };
+            let reference = format!("$({name})");
+            let is_user = |(_, text): &&(&String, &str)| text.to_ascii_lowercase().contains(&reference);
+            let (Some((command, _)), Some(statement)) = (expressions.iter().find(is_user), statements.get(*at)) else {
+                continue;
+            };
+            let message = format!("`{}` is a part of `{command}`, which is not an expression then", &value[comment..]);
+            found.push((*at, error(message, statement, "move the comment to its own line")));
+        }
         found
     }
 
@@ -369,6 +404,17 @@ impl<'r> Macros<'r> {
         self.reading.jobs() < 2 || !has_own || self.reading.includes || speaks_of_others(statements)
     }
 
+    /// The help about an amount of a slot as a macro, `$(Cpus)`, in a file that requests a fixed amount of it.
+    fn of_slot(&self, name: &str) -> Option<String> {
+        const AMOUNTS: [(&str, &str); 4] = [("cpus", "Cpus"), ("disk", "Disk"), ("gpus", "GPUs"), ("memory", "Memory")];
+        let (_, attribute) = AMOUNTS.iter().find(|(known, _)| *known == name)?;
+        let request = format!("request_{name}");
+        let (amount, _) = self.reading.value(&[&request]).filter(|_| !self.reading.includes)?;
+        let own = if BUILT_IN.contains(&request.as_str()) { format!("$({request})") } else { amount.clone() };
+        let help = format!("write `$$({attribute})` for the amount of the slot, or `{own}` for the request");
+        (!amount.contains('$')).then_some(help)
+    }
+
     /// References to macros that nothing defines and that are named almost like one that is defined. Others may come from
     /// the command line or from a DAG.
     fn undefined(&self, statements: &[String]) -> Vec<Refused> {
@@ -380,7 +426,9 @@ impl<'r> Macros<'r> {
             self.reading.values.keys().filter(is_plain).chain(&queued).map(String::as_str).collect();
         let near = NearNames::of(own.iter().copied().filter(|known| known.len() >= 3).chain(BUILT_IN));
         let other_item = |name: &str| is_other_item(name, queued.is_empty());
-        let is_defined = |name: &str| own.contains(name) || BUILT_IN.contains(&name) && !other_item(name);
+        let is_defined = |name: &str| {
+            own.contains(name) || OF_DAGMAN.contains(&name) || BUILT_IN.contains(&name) && !other_item(name)
+        };
         // A file that asks `if defined NAME` knows what it does without it.
         let asked: BTreeSet<String> = self
             .reading
@@ -445,6 +493,7 @@ impl<'r> Macros<'r> {
                 };
                 let number = || Some(*at) == queue && text.split_whitespace().next() == Some(&format!("$({name})"));
                 let help = of_attribute(&given, &lower)
+                    .or_else(|| self.of_slot(&lower).filter(|_| !speaks))
                     .or_else(|| of_environment(name))
                     .or_else(|| of_job(&lower))
                     .or_else(|| of_shell(name))
@@ -587,7 +636,7 @@ pub(super) fn has_computed_name(text: &str) -> bool {
 }
 
 /// The names that a text refers to, lower case: `$(name)`, `$(name:default)`, and words in the arguments of functions.
-fn references(text: &str) -> Vec<String> {
+pub(super) fn references(text: &str) -> Vec<String> {
     let bytes = text.as_bytes();
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let is_name = |byte: u8| is_word(byte) || byte == b'.';

@@ -5,7 +5,7 @@
 
 use super::commands::is_listed;
 use super::rules::meant_literal;
-use super::submit_files::odd_name;
+use super::submit_files::{odd_name, remaps};
 use super::submit_notations::{misused_default, nested_function, of_batch_system, other_call, other_notation};
 use super::submit_programs::{base, interprets};
 use super::submit_shapes::odd_shape;
@@ -118,6 +118,10 @@ fn odd_path(name: &str, value: &str) -> Option<(String, String)> {
     let is_list = matches!(name, "transfer_input_files" | "transfer_output_files");
     if !is_list && !FILES.contains(&name) {
         return None;
+    }
+    if value.starts_with('<') && value.ends_with('>') {
+        let message = format!("`{value}` stands for the name of a file");
+        return Some((message, format!("write the name: `{name} = …`")));
     }
     if let Some(sign) = ["<", ">", "2>"].into_iter().find(|sign| value.starts_with(sign)) {
         let message = format!("`{sign}` is a part of the name of the file: no shell reads it");
@@ -523,7 +527,7 @@ fn odd_files(name: &str, value: &str) -> Option<(String, String)> {
             if let Some(found) = named_twice(inner) {
                 return Some(found);
             }
-            let item = inner.split(';').map(str::trim).find(|item| {
+            let item = remaps(inner).map(str::trim).find(|item| {
                 // `a: b, c = d`
                 let front = item.split('=').next().unwrap_or_default();
                 !item.is_empty() && (!item.contains('=') || front.contains([':', ',']) && !front.contains("://"))
@@ -584,7 +588,7 @@ fn joined_remaps(name: &str, value: &str) -> Option<(String, String)> {
         .collect();
     // An `=` in a name is written `\=`.
     let signs = |item: &str| item.matches('=').count() - item.matches("\\=").count();
-    let mut items = plain.split(';').map(str::trim);
+    let mut items = remaps(&plain).map(str::trim);
     if let Some(item) = items.clone().find(|item| signs(item) > 1 && item.contains(',') && !item.contains("://")) {
         let target = item.split_once('=').map_or(item, |(_, target)| target.trim());
         let message = format!("`{target}` is one new name: `,` does not separate files");
@@ -603,7 +607,7 @@ fn joined_remaps(name: &str, value: &str) -> Option<(String, String)> {
 
 /// Two files with one new name, and one file with two.
 fn named_twice(inner: &str) -> Option<(String, String)> {
-    let pairs = || inner.split(';').filter_map(|item| item.split_once('='));
+    let pairs = || remaps(inner).filter_map(|item| item.split_once('='));
     let targets: Vec<&str> = pairs().map(|(_, target)| target.trim()).collect();
     let sources: Vec<&str> = pairs().map(|(source, _)| source.trim()).collect();
     let twice = |all: &[&str]| {

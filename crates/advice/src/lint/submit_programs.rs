@@ -145,7 +145,8 @@ impl Reading {
         let inputs = self.inputs();
         let path = |word: &str| word.rsplit('=').next().unwrap_or(word).trim_matches('\'').to_owned();
         let is_moved = |path: &&String| {
-            let is_path = path.contains('/') && !path.ends_with('/') && !path.contains("://");
+            let plain = path.trim_start_matches("./");
+            let is_path = plain.contains('/') && path.contains('/') && !path.ends_with('/') && !path.contains("://");
             is_path && inputs.contains(&path.as_str()) && !base(path).is_empty()
         };
         let all: Vec<String> = words(arguments).into_iter().map(path).collect();

@@ -79,7 +79,11 @@ impl Reading {
         let image = has(&["container_image", "docker_image", "containerimage", "dockerimage"]);
         if let Some((message, help)) = missing {
             self.found.push((at, error(message, &statements[at], help)));
-        } else if runs && !image && !EXECUTABLE.iter().any(|name| self.may_have(name)) {
+        } else if runs
+            && !image
+            && !self.may_have("my.isbuildjob")
+            && !EXECUTABLE.iter().any(|name| self.may_have(name))
+        {
             let at = self.queue();
             self.found.push((at, error("there is no `executable`", &statements[at], "add `executable = …`")));
         }

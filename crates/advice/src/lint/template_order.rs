@@ -1,6 +1,6 @@
-//! Values that a template replaces, and additions of a template that a later value loses.
+//! Values that a template replaces, additions of a template that a later value loses, and arguments in another order.
 //!
-//! In: a configuration. Out: warnings of the rules `redefined-knob` and `conflicting-knobs`, each with the variable that it is about.
+//! In: a configuration. Out: warnings of the rules `redefined-knob`, `conflicting-knobs` and `bad-value`, each with the variable that it is about.
 
 use std::collections::HashMap;
 
@@ -63,7 +63,44 @@ fn of_own<'f>(one: &'f Assigned, last: &mut HashMap<Vec<u8>, Last<'f>>, found: &
     }
 }
 
+/// The arguments of a template that makes a cron job, in another order: the program is a time, or the period is none (`InitPeriod` in
+/// HTCondor's `cron_job_params.cpp`).
+fn swapped(template: &TemplateUse) -> Option<(Diagnostic, String)> {
+    const FORMS: [(&str, &[&str]); 3] = [
+        ("PERIODIC", &["tag", "period", "program"]),
+        ("ONESHOT", &["tag", "program"]),
+        ("CONTINUOUS", &["tag", "program"]),
+    ];
+    let (_, name) = template.title.split_once(" : ")?;
+    let upper = name.to_ascii_uppercase();
+    let (kind, form) = FORMS.iter().find(|(kind, _)| upper.contains(kind))?;
+    // The general ones begin with the name of the manager, `STARTD_CRON`.
+    let (first, is_cron) = match upper.strip_suffix("CRONHOOK") {
+        Some(front) => (1, front == *kind),
+        None => (0, ["STARTDCRON", "SCHEDDCRON"].iter().any(|front| upper.strip_prefix(front) == Some(kind))),
+    };
+    let own: Vec<String> = template.arguments.iter().map(|one| String::from_utf8_lossy(one).into_owned()).collect();
+    let argument = |what: &str| own.get(first + form.iter().position(|one| *one == what)?);
+    let digits = |text: &str| text.len() - text.trim_start_matches(|sign: char| sign.is_ascii_digit()).len();
+    let is_time = |text: &str| {
+        let unit = text[digits(text)..].to_ascii_lowercase();
+        digits(text) > 0 && matches!(unit.as_str(), "" | "s" | "m" | "h" | "d" | "min" | "sec")
+    };
+    let (tag, program) = (argument("tag")?, argument("program")?);
+    let front = if first == 1 { "STARTD_CRON, " } else { "" };
+    let help = format!("write `{name}({front}{})`", form.join(", "));
+    let message = if is_time(program) {
+        format!("`{program}` is the program of the job `{tag}` here: the arguments are in another order")
+    } else {
+        let period = argument("period").filter(|period| digits(period) == 0 && !period.contains('$'))?;
+        format!("`{period}` is the period of the job `{tag}` here, so it never runs")
+    };
+    let found = Diagnostic::warning_at(message, Some(template.place.clone())).width("use".len());
+    is_cron.then(|| (found.help(help).code("bad-value"), name.to_owned()))
+}
+
 fn of_template<'f>(template: &'f TemplateUse, last: &mut HashMap<Vec<u8>, Last<'f>>, found: &mut Found) {
+    found.extend(swapped(template));
     let (title, line) = (&template.title, template.place.line);
     let mut is_said = false;
     for (name, adds) in &template.sets {

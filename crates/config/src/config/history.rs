@@ -71,6 +71,8 @@ pub fn assigned(source: &Source) -> Vec<Assigned> {
 pub struct TemplateUse {
     /// The category and the name, `POLICY : Desktop`.
     pub title: String,
+    /// Its arguments.
+    pub arguments: Vec<Vec<u8>>,
     /// The statement that uses it.
     pub place: Location,
     /// The names that it sets, upper case; with true if the new value refers to the earlier one.
@@ -86,11 +88,24 @@ pub fn templates(source: &Source) -> Vec<TemplateUse> {
         for item in template::items(&line.text[items]).unwrap_or_default().into_iter().filter(|_| !conditional) {
             let mut sets = Vec::new();
             set_by(category, item.name, MAX_NESTED, &mut sets);
+            let arguments = template::arguments(item.arguments);
+            sets.extend(cron_list(category, item.name, &arguments).map(|list| (list, true)));
             let title = format!("{} : {}", shown(category), shown(item.name));
-            found.push(TemplateUse { title, place: line.start(), sets });
+            found.push(TemplateUse { title, arguments, place: line.start(), sets });
         }
     });
     found
+}
+
+/// The list (upper case) to which a template adds a cron job: its name is made of an argument.
+fn cron_list(category: &[u8], name: &[u8], arguments: &[Vec<u8>]) -> Option<Vec<u8>> {
+    let (category, name) = (shown(category).to_ascii_uppercase(), shown(name).to_ascii_uppercase());
+    let daemon = ["STARTD", "SCHEDD"].into_iter().find(|daemon| name.starts_with(&format!("{daemon}CRON")));
+    let front = match daemon {
+        Some(daemon) => format!("{daemon}_CRON").into_bytes(),
+        None => arguments.first().filter(|_| name.ends_with("CRONHOOK"))?.to_ascii_uppercase(),
+    };
+    (category == "FEATURE").then(|| [&front[..], b"_JOBLIST"].concat())
 }
 
 /// Templates within templates that are looked at.

@@ -105,6 +105,12 @@ pub(crate) fn with_arguments<'l>(line: &'l [u8], arguments: &[u8]) -> Cow<'l, [u
     Cow::Owned(out)
 }
 
+/// The arguments of a template, from the text between its parentheses.
+pub(crate) fn arguments(all: &[u8]) -> Vec<Vec<u8>> {
+    let parts = Arguments::new(all);
+    (1..=parts.parts.len()).map(|number| parts.get(number, false).to_vec()).collect()
+}
+
 struct Arguments<'a> {
     all: &'a [u8],
     /// The start and end of each.

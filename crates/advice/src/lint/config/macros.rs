@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use super::{Linter, shown_name};
 use crate::lint::LineIndex;
-use crate::lint::attributes::{is_of_jobs, misspelled_own};
+use crate::lint::attributes::{is_known, is_of_jobs, misspelled_own};
 use crate::lint::knobs::{bare, is_expression};
 use crate::lint::lists::misses_files;
 use crate::lint::near_names::NearNames;
-use crate::lint::submit_macros::has_computed_name;
+use crate::lint::submit_macros::{has_computed_name, references};
 use crate::lint::submit_notations::{misspelled_call, odd_function};
 use crate::lint::submit_values::grid_fault;
 use crate::submit::queue::number;
@@ -38,6 +38,10 @@ const OF_ROUTE: [&str; 14] = [
     "TargetUniverse",
     "UseSharedX509UserProxy",
 ];
+
+fn is_word(sign: char) -> bool {
+    sign.is_ascii_alphanumeric() || sign == '_'
+}
 
 /// Words that are values, not names of macros.
 const TRUTHS: [&str; 4] = ["TRUE", "FALSE", "YES", "NO"];
@@ -376,6 +380,16 @@ impl Linter<'_> {
         for word in definition.raw.split(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_')) {
             *words.entry(word.to_ascii_uppercase()).or_default() += 1;
         }
+        // By a call, or by a line that has names without a sign: `if defined Names`, `TRANSFORM Names from (…)`.
+        let text = shown_name(definition.raw);
+        let is_line_of_names = |line: &&str| {
+            let first = line.split_whitespace().next().unwrap_or_default();
+            ["if", "elif", "transform"].iter().any(|word| word.eq_ignore_ascii_case(first))
+        };
+        let of_lines = text.lines().filter(is_line_of_names).flat_map(|line| line.split(|sign: char| !is_word(sign)));
+        let referred: BTreeSet<String> =
+            references(&text).into_iter().chain(of_lines.map(str::to_ascii_lowercase)).collect();
+        let is_referred = |name: &[u8]| referred.contains(&shown_name(name).to_ascii_lowercase());
         for (number_of_line, line) in definition.raw.split(|byte| *byte == b'\n').enumerate() {
             let start = line.len() - line.trim_ascii_start().len();
             let length = line[start..].iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
@@ -391,7 +405,9 @@ impl Linter<'_> {
                 self.report(found.code("bad-value"), Some(shown_name(definition.name)));
                 continue;
             }
-            let is_used = words.get(&name.to_ascii_uppercase()).is_some_and(|count| *count > 1)
+            // The word may be the attribute elsewhere: a macro is used by a reference.
+            let is_reference = !is_known(&name.to_ascii_lowercase()) || of_route || is_referred(name);
+            let is_used = words.get(&name.to_ascii_uppercase()).is_some_and(|count| *count > 1 && is_reference)
                 || name.eq_ignore_ascii_case(b"REQUIREMENTS")
                 || of_router();
             if length == 0 || value.is_empty() || is_used {

@@ -381,10 +381,16 @@ pub(super) fn detect(path: &Path) -> Result<FileKind, Failure> {
         return Ok(FileKind::Submit);
     }
     let folder = path.parent().and_then(Path::file_name).map(|folder| folder.to_string_lossy().into_owned());
-    if ends(&[".conf", ".config", "condor_config"]) || name == "config" || folder.as_deref() == Some("config.d") {
+    let is_named = ends(&[".conf", ".config", "condor_config"]) || name == "config";
+    // `condor_submit` takes a file of any name.
+    let may_be_submit = name == "condor_config" && path.is_file();
+    if (is_named || folder.as_deref() == Some("config.d")) && !may_be_submit {
         return Ok(FileKind::Config);
     }
     let text = if input::is_pipe(path) { input::peek(path)? } else { contents(path)? };
+    if may_be_submit {
+        return Ok(if is_submit(&text) { FileKind::Submit } else { FileKind::Config });
+    }
     // A configuration can begin with a line `[section]`.
     let mut lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     let first = lines.find(|line| !line.is_empty() && !line.starts_with(b"#"));

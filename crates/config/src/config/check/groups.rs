@@ -12,6 +12,11 @@ use classmate::internal::diagnostic::Severity;
 const OF_GROUPS: [&str; 5] =
     ["GROUP_QUOTA_DYNAMIC_", "GROUP_QUOTA_", "GROUP_ACCEPT_SURPLUS_", "GROUP_AUTOREGROUP_", "GROUP_PRIO_FACTOR_"];
 
+/// A part of a name without the sign in front of it.
+fn separated(rest: &[u8]) -> Option<&[u8]> {
+    rest.strip_prefix(b"_").or_else(|| rest.strip_prefix(b"."))
+}
+
 impl Checker<'_> {
     /// Returns true if a name of a family is of a group that there is.
     pub(super) fn is_member(&self, knob: &Knob, name: &[u8]) -> bool {
@@ -52,6 +57,18 @@ impl Checker<'_> {
         declared.iter().find(|known| known.eq_ignore_ascii_case(group)).map(|known| shown(known))
     }
 
+    /// The knob of a group that a name with a dot means, `GROUP_ACCEPT_SURPLUS.a`: the negotiator looks for the one with an underscore
+    /// (HTCondor's `GroupEntry.cpp`).
+    pub(super) fn with_dot(&self, name: &[u8]) -> Option<String> {
+        let upper = name.to_ascii_uppercase();
+        let dotted = OF_GROUPS.into_iter().find_map(|prefix| {
+            let front = prefix.strip_suffix('_')?;
+            let group = upper.strip_prefix(front.as_bytes())?.strip_prefix(b".")?;
+            Some(format!("{prefix}{}", shown(&name[name.len() - group.len()..])))
+        });
+        self.without_underscore(name).or(dotted)
+    }
+
     /// The knob of a declared group that a name is but for its underscores: `GROUPQUOTA_a`, `GROUP_QUOTA_DYNAMICa`.
     fn without_underscore(&self, name: &[u8]) -> Option<String> {
         let upper = name.to_ascii_uppercase();
@@ -59,9 +76,9 @@ impl Checker<'_> {
             // After the letters of the prefix, with or without its underscores, comes a group.
             let mut rest = upper.as_slice();
             for letter in prefix.bytes().filter(|byte| *byte != b'_') {
-                rest = rest.strip_prefix(b"_").unwrap_or(rest).strip_prefix(&[letter])?;
+                rest = separated(rest).unwrap_or(rest).strip_prefix(&[letter])?;
             }
-            let group = self.spelt(rest).or_else(|| self.spelt(rest.strip_prefix(b"_")?))?;
+            let group = self.spelt(rest).or_else(|| self.spelt(separated(rest)?))?;
             Some(format!("{prefix}{group}"))
         })
     }

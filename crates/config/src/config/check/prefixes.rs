@@ -38,6 +38,12 @@ impl Checker<'_> {
             self.found.push(warning);
             return (Some(prefix), None);
         }
+        if let Some(meant) = self.with_dot(name).filter(|_| !self.is_referenced(name)) {
+            let message = format!("`{}` is never read: a group follows an underscore", shown(name));
+            let warning = definition.name_warning(message).code("unread-prefix").help(format!("write `{meant}`"));
+            self.found.push(warning);
+            return (Some(prefix), None);
+        }
         // An unknown prefix in front of a knob: probably a mistake.
         let is_knob = knob::find(rest).is_some_and(|knob| !knob.is_family());
         let is_slip = || {

@@ -1,7 +1,7 @@
 //! Values of variables of other daemons than the negotiator: their types, and the words of slot types and of security.
 //! One file of more than 600 lines: each check is of one form of a value, and all are asked in turn.
 
-use super::super::facts::is_open;
+use super::super::facts::{UNKNOWN, is_open};
 use super::super::knob::{self, KnobKind};
 use super::super::name_list::{entry, names};
 use super::super::{Config, Definition, setting, shown, table};
@@ -210,6 +210,10 @@ impl Checker<'_> {
         }
         let Ok(expanded) = self.config.expanded(name, definition.raw) else { return };
         let value = String::from_utf8_lossy(expanded.text.trim_ascii()).into_owned();
+        if let Some((message, help)) = computed_share(&upper, &value) {
+            self.found.push(definition.value_problem(Severity::Warning, message).code("bad-value").help(help));
+            return;
+        }
         if value.is_empty() || is_open(value.as_bytes()) {
             return;
         }
@@ -537,6 +541,34 @@ fn of_slot_type(upper: &str, value: &str, own: &[String]) -> Option<Problem> {
         let help = format!("define it: `MACHINE_RESOURCE_{name} = {share}`");
         // GPUs are found without a variable.
         (is_other && is_number && !name.eq_ignore_ascii_case("gpus")).then_some((Severity::Warning, message, help))
+    })
+}
+
+/// The fault of a share of a slot type that computes with what a machine has, `cpus=$(DETECTED_CPUS)/2`: `/` makes it a fraction of the
+/// machine, and other signs end the number (`parse_share_value` in HTCondor's `slot_builder.cpp`).
+fn computed_share(upper: &str, value: &str) -> Option<(String, String)> {
+    let number = upper.strip_prefix("SLOT_TYPE_")?;
+    let separators: &[char] = if value.contains(',') { &[','] } else { &[' ', '\t', '\n'] };
+    value.split(separators).filter(|_| number.bytes().all(|byte| byte.is_ascii_digit())).find_map(|item| {
+        let (name, share) = item.split_once('=')?;
+        let fact = share.trim().strip_prefix(UNKNOWN)?;
+        let end = fact.find(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_'))?;
+        let (name, fact, rest) = (name.trim(), &fact[..end], fact[end..].trim());
+        let number = rest[1..].trim();
+        let is_number = number.parse::<f64>().is_ok_and(|number| number > 0.0);
+        let item = format!("{name}=$({fact}){rest}");
+        match rest.as_bytes()[0] {
+            b'/' if is_number => {
+                let message =
+                    format!("`{item}` in `{upper}` is a fraction of the machine, which is more than all of it");
+                Some((message, format!("write `{name}=1/{number}`")))
+            }
+            b'*' | b'-' | b'+' if is_number => {
+                let message = format!("`{item}` in `{upper}` is read as `{name}=$({fact})`: shares are not computed");
+                Some((message, format!("compute it before: `{name}=$INT(A)` with `A = $({fact}){rest}`")))
+            }
+            _ => None,
+        }
     })
 }
 

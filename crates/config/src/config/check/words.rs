@@ -1,7 +1,9 @@
 //! Values in a form of their own: networks, periods and modes of cron jobs, patterns, and words. One file of more than 600 lines:
 //! it is a table of variables and the checks of their forms.
 
+use super::super::name_list::names;
 use super::choices;
+use super::names::DAEMONS;
 use super::types::Problem;
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
@@ -25,6 +27,8 @@ pub(super) fn rule(upper: &str) -> Option<Rule> {
         Some(mode)
     } else if is_cron && upper.ends_with("_METRICS") {
         Some(metrics)
+    } else if is_environment(upper) {
+        Some(environment)
     } else if is_cron && upper.ends_with("_PREFIX") {
         Some(prefix)
     } else if is_cron && upper.ends_with("_SLOTS") {
@@ -56,9 +60,8 @@ pub(super) fn rule(upper: &str) -> Option<Rule> {
 }
 
 /// Variables with a check of their own.
-const NAMED: [(&[&str], Rule); 18] = [
+const NAMED: [(&[&str], Rule); 17] = [
     (&["RESERVED_DISK", "RESERVED_MEMORY", "RESERVED_SWAP"], reserved),
-    (&["STARTER_JOB_ENVIRONMENT"], environment),
     (&["EVENT_LOG_FORMAT_OPTIONS"], log_options),
     (&["GPU_DISCOVERY_EXTRA", "SHARED_PORT_ARGS"], options),
     (&["LOCAL_CONFIG_DIR", "LOCAL_CONFIG_FILE"], separated),
@@ -137,17 +140,38 @@ fn reserved(upper: &str, value: &str) -> Option<Problem> {
     Some((Severity::Warning, message, format!("write {} if KiB are meant", (amount / 1024.0).round())))
 }
 
-/// Variables of an environment with blanks between them: without double quotes, only `;` separates (HTCondor's `env.cpp`).
+/// Tests whether a variable (upper case) is the environment of a cron job, of a daemon or of jobs.
+fn is_environment(upper: &str) -> bool {
+    let is_of_daemon = |daemon: &str| names(DAEMONS).any(|known| known == daemon);
+    upper == "STARTER_JOB_ENVIRONMENT"
+        || is_of_cron(upper) && upper.ends_with("_ENV")
+        || upper.strip_suffix("_ENVIRONMENT").is_some_and(is_of_daemon)
+}
+
+/// Variables of an environment that are not separated, or separated by the sign of the other form: in double quotes, only blanks
+/// separate, and without them only `;` (`Env::MergeFromV1RawOrV2Quoted` in HTCondor's `env.cpp`).
 fn environment(upper: &str, value: &str) -> Option<Problem> {
+    let is_capital = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    if let Some(inner) = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        // What single quotes enclose is one value.
+        let follows = |text: &str| {
+            let name = text.split_once('=').map_or("", |(name, _)| name);
+            !name.is_empty() && name.bytes().all(is_capital)
+        };
+        let at = memchr::memchr_iter(b';', inner.as_bytes()).find(|at| follows(&inner[at + 1..]))?;
+        let joined = inner[at + 1..].split('=').next().unwrap_or_default();
+        let message =
+            format!("`{joined}` in `{upper}` is a part of the value before it: in quotes, only blanks separate");
+        let help = format!("write `{upper} = \"{}\"`", inner.replace(';', " "));
+        return (!inner.contains('\'')).then_some((Severity::Warning, message, help));
+    }
     let is_plain = !value.starts_with('"') && !value.contains(';');
     let words: Vec<&str> = value.split_whitespace().collect();
     // Options such as `-Da=b`, and words such as `mode=slow`, are parts of a value.
     let is_setting = |word: &&str| {
         let name = word.split('=').next().unwrap_or_default();
         let first = name.bytes().next().is_some_and(|byte| byte.is_ascii_uppercase() || byte == b'_');
-        let is_name =
-            first && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_');
-        is_name && word.matches('=').count() == 1
+        first && name.bytes().all(is_capital) && word.matches('=').count() == 1
     };
     let is_list = words.len() > 1 && words.iter().all(is_setting);
     let message = format!("`{value}` in `{upper}` is one variable: without quotes, `;` separates");
@@ -443,6 +467,11 @@ fn log_size(upper: &str, value: &str) -> Option<Problem> {
     if upper == "MAX_DEFAULT_LOG" && unit.len() < value.len() && one_word && is_time {
         let message = format!("`{upper}` is the time `{value}`, and daemons end with an error: it has to be a size");
         return Some((Severity::Error, message, "write a size as in `100 Mb`".to_owned()));
+    }
+    if unit.trim_start() == "m" && unit.len() < value.len() && !upper.contains("HISTORY") {
+        let number = &value[..value.len() - unit.len()];
+        let message = format!("`{upper}` is `{value}`, which is {number} minutes: the log is rotated by its age");
+        return Some((Severity::Warning, message, format!("write `{number} Mb`, or `{number} min` for minutes")));
     }
     let known = unit.len() < value.len() && one_word && (!letters.starts_with('m') || minutes_or_megabytes);
     let help = "write a size as in `100 Mb`";
