@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::knobs::bare;
+use super::knobs::{bare, is_expression};
 use super::relations::{NamedValues, Relation, Values, Verb, is_on, matched, of_config};
 use super::{lists, second_place, unknowns};
 use classmate::Diagnostic;
@@ -114,7 +114,8 @@ fn referenced_by_others(config: &Config) -> BTreeSet<Vec<u8>> {
         }
     }
     let texts: Vec<Vec<u8>> = config.sources().iter().map(|source| source.text.to_ascii_uppercase()).collect();
-    for (name, times) in own {
+    // A condition that adds to an earlier one is for whatever that is.
+    for (name, times) in own.into_iter().filter(|(name, _)| !is_expression(name)) {
         let all: usize = texts.iter().map(|text| count(text, &name)).sum();
         if all == times {
             names.remove(&name);

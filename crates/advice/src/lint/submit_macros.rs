@@ -154,6 +154,8 @@ impl<'r> Macros<'r> {
             .iter()
             .filter(|(name, _)| is_expression(name))
             .flat_map(|(name, all)| all.iter().map(move |(text, _)| (name, text.as_str())))
+            // Within a string, any sign is one of it.
+            .filter(|(_, text)| !text.contains('"'))
             .collect();
         let begins =
             |value: &str| value.match_indices('#').map(|(at, _)| at).find(|at| value[..*at].ends_with([' ', '\t']));
