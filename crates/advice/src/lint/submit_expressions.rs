@@ -328,7 +328,8 @@ pub(super) fn unknown_part(name: &str, text: &[u8], own: &Own) -> Option<Diagnos
     let span = tree.span((tree.first_of(expr.root())..=expr.root()).find(is_unknown)?)?;
     let shown = String::from_utf8_lossy(&text[span.range()]).into_owned();
     let message = format!("`{shown}` without quotes is an attribute reference");
-    Some(number_expected(Diagnostic::warning(message, span).code("unquoted-word"), name))
+    let help = "write numbers, or known attributes";
+    Some(Diagnostic::warning(message, span).help(help).code("unquoted-word"))
 }
 
 /// A number of seconds of which the comment above says another amount.
