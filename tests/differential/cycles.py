@@ -26,7 +26,7 @@ VERSION = "25.14.1"
 
 def known(folder, pool, differences, binary, first):
     """The known reason why a cycle may differ, or None; `first`: the negotiator has just started."""
-    if not first and differences[0][0] in ("limit", "pie"):
+    if not first and {"limit", "pie"} & {what for what, _ in differences}:
         with open(f"{folder}/NegotiatorLog", errors="replace") as log:
             played = [part for part in log.read().split("Started Negotiation Cycle") if "Phase 4" in part]
         *_, before, cycle = ["", *played]

@@ -99,7 +99,13 @@ class Unplayable(Exception):
     """The pool could not be played: a daemon did not do what was expected in time."""
 
 
+class Late(Unplayable):
+    """Something happened too late for the recording to tell it."""
+
+
 FINISHED = "Finished Negotiation Cycle"
+GOT_ADS = "Public ads include"
+ACCOUNTING = "Phase 2:  Performing accounting"
 
 
 def decisions(log, number=0):
@@ -209,7 +215,17 @@ class Pool:
 
     def play(self, pool, folder, evolve=None):
         """Plays a pool, and writes what was seen and decided into `folder`, and into `then1` and so on below it for later cycles;
-        `evolve` makes the pool of the next cycle, if there is one, from the number of the cycle, its pool and what was decided."""
+        `evolve` makes the pool of the next cycle, if there is one, from the number of the cycle, its pool and what was decided.
+        Plays it again if the machine was too busy for a recording that tells all."""
+        for _ in range(2):
+            try:
+                return self.play_once(pool, folder, evolve)
+            except Late:
+                pass
+        return self.play_once(pool, folder, evolve)
+
+    def play_once(self, pool, folder, evolve):
+        """Plays a pool; raises `Late` if what the negotiator saw or did is not in the recording."""
         self.stop()
         shutil.rmtree(self.outer, ignore_errors=True)
         shutil.rmtree(folder, ignore_errors=True)
@@ -242,11 +258,14 @@ class Pool:
         pool = {"config": config, **json.loads(text.replace("PORT7", str(self.port + 1)))}
         os.makedirs(f"{folder}/after")
         if number:
+            if self.lasted and not pool.get("restart"):
+                raise Late("the cycle before lasted into the next second: matches are charged from when they were made")
             self.stop([name for name in self.daemons if not name.startswith("negotiator") or pool.get("restart")])
             self.clear()
         self.fill(pool)
+        heard = self.heard()
         self.export(pool, folder)
-        self.negotiate(folder, number)
+        self.negotiate(folder, number, heard)
 
     def fill(self, pool):
         """Starts collector and access points, and gives them slots, submitters and jobs."""
@@ -298,11 +317,14 @@ class Pool:
         log = lambda config: f"{self.outer}{config[len('condor_config'):].replace('.', '/')}/log/SchedLog"
         reread = lambda config: "Re-reading config" in open(log(config), errors="replace").read()
         self.wait("reconfiguration", lambda: all(reread(config) for config in self.access_points.values()))
-        heard = lambda: [line for ad in wire.query(self.port, "Submitter") for line in ad if line.startswith(("Name", "LastHeardFrom"))]
         before = None
-        while (now := heard()) != before:
+        while (now := self.heard()) != before:
             before = now
             time.sleep(1.1)
+
+    def heard(self):
+        """The submitters in the collector's order, with the times at which it heard of them."""
+        return [line for ad in wire.query(self.port, "Submitter") for line in ad if line.startswith(("Name", "LastHeardFrom"))]
 
     def export(self, pool, folder):
         """Writes what the negotiator is going to see; with claims, where a slot is not simply matched once."""
@@ -331,19 +353,20 @@ class Pool:
     def reschedule(self, read):
         """Asks a negotiator that runs for a cycle. The first is aborted, as the new collector does not know its session."""
         address = re.findall(r"^\S+ \S+ DaemonCore: command socket at <127\.0\.0\.1:(\d+)", read(), re.M)[-1]
-        ended = lambda: read().count(FINISHED) + read().count("Aborting negotiation cycle")
+        begun = lambda: read().count(GOT_ADS)
+        ended = lambda: begun() + read().count("Aborting negotiation cycle")
         for _ in range(3):
-            before, finished = ended(), read().count(FINISHED)
+            before, earlier = ended(), begun()
             with wire.Connection(int(address)) as connection:
                 connection.number(wire.RESCHEDULE)
                 connection.flush()
             self.wait("cycle", lambda: ended() > before, 60)
-            if read().count(FINISHED) > finished:
+            if begun() > earlier:
                 return
         raise Unplayable("the negotiator aborts its cycles")
 
-    def negotiate(self, folder, number):
-        """Lets the negotiator run a cycle, and writes what it decided."""
+    def negotiate(self, folder, number, heard):
+        """Lets the negotiator run a cycle, and writes what it decided; `heard`: the submitters that the recording has."""
         log = f"{self.outer}/log/NegotiatorLog"
         read = lambda: open(log, errors="replace").read() if os.path.exists(log) else ""
         if "negotiatorcondor_config" not in self.daemons:
@@ -351,9 +374,14 @@ class Pool:
         elif number:
             self.reschedule(read)
         process = self.daemons["negotiatorcondor_config"]
+        self.wait("ads", lambda: read().count(GOT_ADS) > number or process.poll() is not None, 60)
+        late = self.heard() != heard
         self.wait("cycle", lambda: read().count(FINISHED) > number or process.poll() is not None, 60)
         if process.poll() is not None:
+            shutil.copy(log, folder)
             raise Unplayable(f"the negotiator ended: {read()[-200:]}")
+        if late:
+            raise Late("an access point sent its submitters once more")
         published = lambda: [ad for ad in wire.query(self.port, "Negotiator") if value(ad, "LastNegotiationCycleEnd0")]
         ads = self.wait("negotiator ad", published)
         text, accounts = read(), f"{folder}/after/Accountantnew.log"
@@ -368,3 +396,5 @@ class Pool:
         self.found = {**decisions(text, number), "now": int(updates[-1]), "cycles": text.count(FINISHED) - number}
         with open(f"{folder}/expected.json", "w") as out:
             json.dump(self.found, out, indent=1)
+        begun, ended = (re.findall(rf"^(\S+ \S+) .*{what}", text, re.M)[-1] for what in (ACCOUNTING, FINISHED))
+        self.lasted = begun != ended
