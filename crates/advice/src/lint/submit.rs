@@ -270,9 +270,7 @@ pub(super) fn command(
         let attribute = attribute.filter(|_| memchr::memchr(b'$', text).is_none());
         let options = own.options();
         if attribute.is_none() && kind == Some(CommandKind::Expression) && role == Role::default() {
-            let found = own.unknown_value(text).map(|found| number_expected(found, &lower));
-            let found = found.or_else(|| unknown_part(&lower, text, own));
-            return found.or_else(|| string_for_number(&lower, text, &own.options())).into_iter().collect();
+            return no_number(&lower, text, own).into_iter().collect();
         }
         let parsed = parse_expr(text, &options);
         // Macros may stand for anything.
@@ -306,6 +304,13 @@ pub(super) fn command(
         *last = last.clone().more_help(more(count));
     }
     found.into_iter().map(|found| of_value(found, (file, name), statement, (number, start), value)).collect()
+}
+
+/// The finding about the value of a command that is a number or a condition: a word, or a string.
+fn no_number(name: &str, text: &[u8], own: &Own) -> Option<Diagnostic> {
+    let found = own.unknown_value(text).map(|found| number_expected(found, name));
+    let found = found.or_else(|| unknown_part(name, text, own));
+    found.or_else(|| string_for_number(name, text, &own.options()))
 }
 
 /// `requirements = A) && (B`: `condor_submit` puts the condition into parentheses, and these are closed (`SetRequirements` in HTCondor's

@@ -83,7 +83,7 @@ const NOT_ASKED: [&str; 9] = [
     "submitwarnemptyfields",
 ];
 
-/// Macros that DAGMan sets for each node (`dagman_submit.cpp`), lower case.
+/// Macros that `condor_dagman` sets for each node (`dagman_submit.cpp`), lower case.
 const OF_DAGMAN: [&str; 2] = ["job", "retry"];
 
 /// The macros of a file.
