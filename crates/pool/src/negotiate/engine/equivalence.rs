@@ -127,7 +127,9 @@ impl RequestEquivalence {
     /// Replaces entries of the attribute at a place by equivalent ones.
     pub(super) fn apply_to_column(&self, place: usize, ids: &mut [u32]) {
         if let Some(Some(of)) = self.0.get(place) {
-            ids.iter_mut().for_each(|id| *id = of[*id as usize]);
+            for id in ids {
+                *id = of[*id as usize];
+            }
         }
     }
 
