@@ -200,10 +200,13 @@ fn cheapest(all: &[Inequality]) -> Option<usize> {
     counts.into_iter().min_by_key(|(_, (above, below))| above * below).map(|(variable, _)| variable)
 }
 
+/// An end of the numbers of a variable, and whether it is none of them.
+type Bound = Option<(Fraction, bool)>;
+
 /// A number of a variable within its bounds, where other variables have numbers: zero, a whole number near a bound, or
 /// the middle.
 fn number_of(variable: usize, inequalities: &[Inequality], numbers: &[(usize, Fraction)]) -> Option<Fraction> {
-    let (mut low, mut high): (Option<(Fraction, bool)>, Option<(Fraction, bool)>) = (None, None);
+    let (mut low, mut high): (Bound, Bound) = (None, None);
     for inequality in inequalities {
         let mut rest = inequality.sum.constant;
         for (other, coefficient) in inequality.sum.terms.iter().filter(|(other, _)| *other != variable) {

@@ -171,7 +171,7 @@ fn search_of(tree: &Tree, id: NodeId) -> Option<(NodeId, TextSought)> {
                 [letters] => text(*letters)?,
                 _ => return None,
             };
-            let items = tokens(text(list)?, delimiters).map(|item| item.to_vec()).collect();
+            let items = tokens(text(list)?, delimiters).map(<[u8]>::to_vec).collect();
             let any_case = name.folded() == b"stringlistimember";
             Some((side, TextSought { sought: Sought::OneOf(items), any_case, is_exact: true }))
         }

@@ -201,7 +201,7 @@ fn components(parts: Vec<Requirement>) -> Vec<Vec<Requirement>> {
         let is_time = |id: NodeId| matches!(tree.view(id), View::Call { name, .. } if name.folded() == b"time");
         let time = (tree.first_of(root)..=root).any(is_time).then(|| Name::new("time"));
         let is_ad = |name: &Name| name.key() == known::MY || name.key() == known::TARGET;
-        let names: Vec<Key> = tree.names(root).filter(|name| !is_ad(name)).chain(time).map(|name| name.key()).collect();
+        let names: Vec<Key> = tree.names(root).filter(|name| !is_ad(name)).chain(time).map(Name::key).collect();
         let (with, without) =
             groups.into_iter().partition(|(keys, _): &(Vec<Key>, _)| keys.iter().any(|key| names.contains(key)));
         groups = without;

@@ -219,7 +219,9 @@ fn force(analysis: &Analysis<'_>, id: NodeId, wanted: Truths, forced: &mut Vec<(
             let operands = tree.operands(op, id);
             let truths: Vec<Truths> = operands.iter().map(|operand| analysis.truths(*operand)).collect();
             if wanted == goes_on {
-                operands.iter().for_each(|operand| force(analysis, *operand, wanted, forced));
+                for operand in operands {
+                    force(analysis, operand, wanted, forced);
+                }
             } else if !wanted.has(goes_on) {
                 // The only one that can have another truth has one that is wanted.
                 let mut others = (0..operands.len()).filter(|at| !truths[*at].within(goes_on));
