@@ -1,5 +1,5 @@
 //! Proofs about 300 pairs of realistic conditions.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
+#![expect(clippy::panic, reason = "a test may panic")]
 
 use classmate::internal::analysis::proof::{PairAnswer, find_pair};
 use classmate::{EvalOptions, Expr, parse_expr};
