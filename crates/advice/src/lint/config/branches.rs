@@ -31,9 +31,10 @@ pub(super) fn check(config: &Config, schema: Option<&AdSchema>, alarms: &mut Vec
             let start = linter.alarms.len();
             linter.expression(&definition);
             if of_version {
-                // What another version reads is not compared with others.
+                // What another version reads is not compared with others, nor read as this one does.
                 let later = linter.alarms.split_off(start);
-                linter.alarms.extend(later.into_iter().filter(|alarm| alarm.code != "version-dependent"));
+                let of_this = ["version-dependent", "syntax"];
+                linter.alarms.extend(later.into_iter().filter(|alarm| !of_this.contains(&alarm.code)));
             }
         }
         // Where the branch is taken, other files may define more.

@@ -41,6 +41,7 @@ use classmate_advice::internal::lint::schema::AdSchema;
 use classmate_advice::internal::lint::versions::LintVersions;
 use classmate_advice::internal::lint::{config, expression, placed, shifted_fix, submit, suite};
 use classmate_advice::internal::submit::is_submit;
+use classmate_config::internal::config::is_name_byte;
 use classmate_config::{Config, Context};
 use classmate_pool::internal::negotiate::directory::SlotAttributes;
 
@@ -398,6 +399,12 @@ pub(super) fn detect(path: &Path) -> Result<FileKind, Failure> {
         let name = line.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]"));
         name.is_some_and(|name| !name.is_empty() && !name.iter().any(|byte| b" \t=".contains(byte)))
     });
+    // `NAME @=tag` begins a value of several lines, which may be an ad.
+    let is_statement =
+        |line: &[u8]| memchr::memmem::find(line, b"@=").is_some_and(|at| is_config_name(line[..at].trim_ascii()));
+    if text.split(|byte| *byte == b'\n').any(is_statement) {
+        return Ok(FileKind::Config);
+    }
     if !is_section && detect_ads(&text, &options()) != Format::Long {
         return Ok(FileKind::Ads);
     }
@@ -407,6 +414,10 @@ pub(super) fn detect(path: &Path) -> Result<FileKind, Failure> {
     let ad = [b"\nMyType = ".as_slice(), b"\nRequirements = ", b"\nClusterId = "];
     let is_ad = ad.iter().any(|line| text.starts_with(&line[1..]) || memchr::memmem::find(&text, line).is_some());
     Ok(if is_ad { FileKind::Ads } else { FileKind::Config })
+}
+
+fn is_config_name(name: &[u8]) -> bool {
+    !name.is_empty() && name.iter().all(|byte| is_name_byte(*byte))
 }
 
 /// The reading of ads.

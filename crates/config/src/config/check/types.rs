@@ -577,9 +577,10 @@ const STANDARD: [&str; 6] = ["cpus", "ram", "memory", "swap", "virtualmemory", "
 
 /// The resource that all machines have, or one of the configuration's own, that a name misspells by a letter.
 pub(super) fn misspelled_resource<'a>(name: &str, own: &'a [String]) -> Option<&'a str> {
-    // Other words for them, with which the startd ends with an error.
+    // Other words for them, with which the startd ends with an error. It knows the resources by any beginning of their
+    // names (HTCondor's `slot_builder.cpp`).
     const WORDS: [(&str, &[&str]); 4] = [
-        ("cpus", &["core", "cores", "cpu", "ncpus", "processors", "slots"]),
+        ("cpus", &["core", "cores", "ncpus", "processors", "slots"]),
         ("memory", &["memory_mb", "physicalmemory"]),
         ("disk", &["diskspace", "storage", "scratch", "hdd"]),
         ("gpus", &["gpu"]),

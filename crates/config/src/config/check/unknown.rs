@@ -27,8 +27,8 @@ pub(super) fn swallowed_name(text: &[u8]) -> Option<&[u8]> {
 }
 
 impl Checker<'_> {
-    /// Reports a comment after a value, which is a part of it, and a setting that a `\` at the end of a line adds to the
-    /// value before it.
+    /// Reports a comment after a value, which is a part of it, and a setting in the same line, or after a line
+    /// that ends with `\`.
     pub(super) fn swallowed(&mut self, definition: &Definition<'_>) {
         let bare = self.config.bare(definition.name);
         let upper = String::from_utf8_lossy(bare).to_ascii_uppercase();
@@ -57,9 +57,9 @@ impl Checker<'_> {
             return;
         }
         let Some(name) = swallowed_name(text).filter(|name| is_list || is_named(name)) else { return };
-        let message = format!("`{} =` is a part of the value: the line before it ends with `\\`", shown(name));
+        let message = format!("`{} =` is a part of the value of `{}`", shown(name), shown(bare));
         let found = definition.value_problem(Severity::Warning, message).code("odd-line");
-        self.found.push(found.help("remove the `\\` at the end of the line before it"));
+        self.found.push(found.help("write it on its own line, without `\\` at the end of the line before it"));
     }
 
     /// Reports a name that is not a knob but looks like one.
