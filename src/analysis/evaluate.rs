@@ -252,27 +252,31 @@ impl<'a> Analysis<'a> {
         Some(facts)
     }
 
-    /// The kinds of the value of a search for a string, for types of the arguments that are known.
-    fn string_search(&self, name: &[u8], arguments: &[NodeId], facts: &Facts, depth: u32) -> Option<u16> {
-        let of_list = matches!(name, b"stringlistmember" | b"stringlistimember");
-        if !of_list && name != b"regexp" {
-            return None;
-        }
+    /// The kinds of the value of `regexp`.
+    fn pattern_search(&self, arguments: &[NodeId], facts: &Facts, depth: u32) -> u16 {
         let values: Vec<Values> = arguments.iter().map(|id| self.eval(*id, facts, depth)).collect();
-        let (absent, found) = (kind::UNDEFINED | kind::ERROR, kind::TRUE | kind::FALSE);
-        let is_other = |values: &Values| Values { texts: Texts::None, ..values.clone() }.has_defined();
-        let mut kinds = values.iter().fold(0, |kinds, values| kinds | values.kinds & absent);
-        if values.iter().any(is_other) {
-            kinds |= kind::ERROR;
-        }
+        let mut kinds = absent(&values);
         // A pattern can be none, and a search can be given up.
-        if !of_list && arguments.first().is_some_and(|id| !is_simple_pattern(self.tree, *id)) {
+        let is_certain = arguments.first().is_some_and(|id| is_simple_pattern(self.tree, *id));
+        if !is_certain || values.iter().any(has_other_than_text) {
             kinds |= kind::ERROR;
         }
-        let has_text = values.iter().all(Values::has_text);
-        // One undefined argument of a search in a list is an empty text.
-        let one_absent = of_list && kinds & kind::UNDEFINED != 0;
-        Some(kinds | if has_text { found } else { 0 } | if one_absent { kind::FALSE } else { 0 })
+        if values.iter().all(Values::has_text) { kinds | kind::TRUE | kind::FALSE } else { kinds }
+    }
+
+    /// The kinds of the value of `stringListMember` and `stringListIMember`: one undefined argument is an empty text,
+    /// undefined delimiters are the usual ones.
+    fn list_search(&self, arguments: &[NodeId], facts: &Facts, depth: u32) -> u16 {
+        let values: Vec<Values> = arguments.iter().map(|id| self.eval(*id, facts, depth)).collect();
+        let (searched, delimiters) = values.split_at(values.len().min(2));
+        let mut kinds = absent(searched) | absent(delimiters) & kind::ERROR;
+        if values.iter().any(has_other_than_text) {
+            kinds |= kind::ERROR;
+        }
+        if kinds & kind::UNDEFINED != 0 {
+            kinds |= kind::FALSE;
+        }
+        if searched.iter().all(Values::has_text) { kinds | kind::TRUE | kind::FALSE } else { kinds }
     }
 
     fn call(&self, name: Name, arguments: &[NodeId], facts: &Facts, depth: u32) -> Values {
@@ -299,16 +303,13 @@ impl<'a> Analysis<'a> {
         {
             return Values::of_kinds(kinds);
         }
-        if let Some(kinds) = self.string_search(name, arguments, facts, depth) {
-            return Values::of_kinds(kinds);
-        }
         match (name, arguments) {
+            (b"regexp", _) => Values::of_kinds(self.pattern_search(arguments, facts, depth)),
+            (b"stringlistmember" | b"stringlistimember", _) => {
+                Values::of_kinds(self.list_search(arguments, facts, depth))
+            }
             (b"debug", &[argument]) => self.eval(argument, facts, depth),
-            (
-                b"regexp" | b"member" | b"identicalmember" | b"anycompare" | b"allcompare" | b"stringlistmember"
-                | b"stringlistimember",
-                _,
-            ) => Values::of_kinds(kind::ALL & 15),
+            (b"member" | b"identicalmember" | b"anycompare" | b"allcompare", _) => Values::of_kinds(kind::ALL & 15),
             // Older versions do not know some of them in another spelling.
             _ if !is_known_version_function(self.tree, spelled) => Values::any(),
             (
@@ -343,9 +344,7 @@ impl<'a> Analysis<'a> {
             }
             (b"int", _) => Values::any_int().with(kind::UNDEFINED | kind::ERROR),
             (b"real", _) => Values::any_real().with(kind::UNDEFINED | kind::ERROR),
-            (b"string" | b"strcat" | b"toupper" | b"tolower" | b"substr", _) => {
-                Values::any_text().with(kind::UNDEFINED | kind::ERROR)
-            }
+            (b"string" | b"strcat" | b"substr", _) => Values::any_text().with(kind::UNDEFINED | kind::ERROR),
             (b"size" | b"stringlistsize", _) => {
                 Values { ints: Some((0, i64::MAX)), ..Values::of_kinds(kind::UNDEFINED | kind::ERROR) }
             }
@@ -353,6 +352,16 @@ impl<'a> Analysis<'a> {
             _ => Values::any(),
         }
     }
+}
+
+/// Undefined and error, as far as some values can be that.
+fn absent(values: &[Values]) -> u16 {
+    values.iter().fold(0, |kinds, values| kinds | values.kinds & (kind::UNDEFINED | kind::ERROR))
+}
+
+/// Tests if values can be something defined that is no string.
+fn has_other_than_text(values: &Values) -> bool {
+    Values { texts: Texts::None, ..values.clone() }.has_defined()
 }
 
 /// Tests if the version of a tree knows a function as it is spelled.
@@ -487,7 +496,7 @@ fn except(values: &Values, others: &Values) -> Values {
 /// those of string lists: for them one undefined argument is an empty text.
 fn of_absent(name: &[u8]) -> Option<u16> {
     match name {
-        b"regexp" | b"member" | b"regexpmember" => Some(kind::UNDEFINED | kind::ERROR),
+        b"member" | b"regexpmember" => Some(kind::UNDEFINED | kind::ERROR),
         _ => None,
     }
 }

@@ -212,7 +212,12 @@ impl Inequalities {
         let within = |this: &mut Self, part: NodeId| this.sum(analysis, part, depth + 1);
         let sum = match tree.view(id) {
             _ if depth > MAX_DEPTH => return None,
-            View::Unary(UnaryOp::Minus, operand) => within(self, operand)?.times(Fraction::ONE.negated())?,
+            // The smallest integer has no negative.
+            View::Unary(UnaryOp::Minus, operand)
+                if supposes_numbers || analysis.values(operand).ints.is_none_or(|(low, _)| low != i64::MIN) =>
+            {
+                within(self, operand)?.times(Fraction::ONE.negated())?
+            }
             View::Unary(UnaryOp::Plus, operand) => within(self, operand)?,
             View::Binary { op: op @ BinaryOp::Add, left, right } if !wraps(op, left, right) => {
                 within(self, left)?.plus(&within(self, right)?)?
@@ -272,12 +277,13 @@ impl Inequalities {
     }
 }
 
-/// The one kind of all values of a set.
+/// The one kind of all values of a set; none if some are infinite.
 fn kind_of(values: &Values) -> Option<SideKind> {
     let (has_text, has_number) = (values.texts != Texts::None, values.has_number());
     let other = values.kinds & !(kind::TRUE | kind::FALSE);
+    let is_finite = values.reals.is_none_or(|(low, high)| low.is_finite() && high.is_finite());
     match (has_number, has_text, other) {
-        (true, false, 0) => Some(SideKind::Number),
+        (true, false, 0) if is_finite => Some(SideKind::Number),
         (false, true, 0) => Some(SideKind::Text),
         (false, false, kind::ABS_TIME) => Some(SideKind::AbsTime),
         (false, false, kind::REL_TIME) => Some(SideKind::RelTime),

@@ -192,11 +192,11 @@ pub(super) fn is_simple_pattern(tree: &Tree, id: NodeId) -> bool {
     }
 }
 
-/// The strings of which a search by a pattern finds one, and whether in any case of letters; none if it finds others.
-pub(super) fn listed_by(tree: &Tree, id: NodeId) -> Option<(Vec<Text>, bool)> {
-    let (_, search) = search_of(tree, id)?;
+/// A part that is searched for among strings, these strings, and whether in any case of letters; none for other searches.
+pub(super) fn listed_by(tree: &Tree, id: NodeId) -> Option<(NodeId, Vec<Text>, bool)> {
+    let (side, search) = search_of(tree, id)?;
     match search.sought {
-        Sought::OneOf(items) => Some((items.into_iter().map(Text::from).collect(), search.any_case)),
+        Sought::OneOf(items) => Some((side, items.into_iter().map(Text::from).collect(), search.any_case)),
         _ => None,
     }
 }

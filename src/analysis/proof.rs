@@ -6,7 +6,8 @@
 
 use hashbrown::HashMap;
 
-use super::evaluate::is_self_contained;
+use super::evaluate::{Analysis, is_self_contained, unknown};
+use super::facts::Facts;
 use super::requirement::{NOT_TRUE, Requirement};
 use super::search::{PairSearch, are_met};
 use super::values::Truths;
@@ -17,8 +18,11 @@ use crate::semantics::VersionRule;
 use crate::syntax::expr::{Expr, NodeId};
 use crate::syntax::view::{RefScope, Reference, View};
 
-/// Maximum number of combinations of regions that are looked at, in all and at first for one set of requirements.
-const MAX_COMBINATIONS: [usize; 2] = [8_000, 400];
+/// Maximum number of nodes that are looked at in combinations of regions.
+const MAX_NODES: usize = 300_000;
+
+/// Maximum number of nodes that are looked at before a set of requirements is taken apart.
+const MAX_NODES_AT_FIRST: usize = 15_000;
 
 /// Maximum number of times that alternatives are looked for within alternatives.
 const MAX_DEPTH: u32 = 6;
@@ -67,7 +71,7 @@ pub fn find_pair(hold: &[&Expr], fail: &[&Expr], settings: &EvalOptions) -> Pair
         |(at, expr): (usize, &&Expr)| Requirement::of(expr, if at < hold.len() { Truths::TRUE } else { NOT_TRUE });
     let all: Vec<Requirement> = hold.iter().chain(fail).enumerate().map(wanted).collect();
     let found = PairSearch::new(&all, settings).guess().map_or_else(
-        || Proof { settings, known: HashMap::new(), left: MAX_COMBINATIONS[0] }.of(all.clone(), 0),
+        || Proof { settings, known: HashMap::new(), left: MAX_NODES }.of(all.clone(), 0),
         |(my, target)| PairAnswer::Found { my, target },
     );
     match found {
@@ -84,16 +88,40 @@ struct Proof<'a> {
     settings: &'a EvalOptions,
     /// Answers for sets of requirements.
     known: HashMap<String, PairAnswer>,
-    /// Number of combinations of regions that may still be looked at.
+    /// Number of nodes that may still be looked at.
     left: usize,
 }
 
 impl Proof<'_> {
     /// A pair that meets all requirements.
     fn of(&mut self, requirements: Vec<Requirement>, depth: u32) -> PairAnswer {
-        let Some(parts) = joined(requirements.into_iter().flat_map(Requirement::parts)) else {
+        self.left = self.left.saturating_sub(requirements.iter().map(Requirement::size).sum());
+        let Some((parts, wanted)) = joined(requirements.into_iter().flat_map(Requirement::parts)) else {
             return PairAnswer::Impossible;
         };
+        let Some(facts) = facts_of(&parts) else {
+            return PairAnswer::Impossible;
+        };
+        // Of several conditions of which one is to be true, those that cannot be are no choice.
+        let is_possible = |one: &Requirement| {
+            let known = one.key().and_then(|key| wanted.get(&key).copied());
+            let analysis = Analysis::new(one.expr.tree(), &unknown);
+            known.is_none_or(|known| known.has(one.wanted))
+                && analysis.values_where(one.expr.root(), &facts).truths().has(one.wanted)
+        };
+        for (at, part) in parts.iter().enumerate() {
+            let choices = part.choices();
+            let mut possible = choices.iter().filter(|choice| is_possible(choice));
+            match (choices.is_empty(), possible.next(), possible.next()) {
+                (true, ..) | (false, _, Some(_)) => {}
+                (false, None, _) => return PairAnswer::Impossible,
+                (false, Some(only), None) => {
+                    let others = parts.iter().enumerate().filter(|(other, _)| *other != at);
+                    let all = others.map(|(_, part)| part.clone()).chain([only.clone()]).collect();
+                    return self.of(all, depth);
+                }
+            }
+        }
         // What is one of several things alone connects parts that have nothing to do with each other.
         let broad = parts.iter().position(|part| part.wanted == NOT_TRUE && !part.alternatives().is_empty());
         if let Some(at) = broad.filter(|_| depth < MAX_DEPTH) {
@@ -141,7 +169,7 @@ impl Proof<'_> {
         // What is simple decides most.
         parts.sort_by_key(|part| part.expr.root() - part.expr.tree().first_of(part.expr.root()));
         let several = parts.iter().position(|part| !part.alternatives().is_empty()).filter(|_| depth < MAX_DEPTH);
-        let mut answer = self.in_ads(&parts, if several.is_some() { MAX_COMBINATIONS[1] } else { usize::MAX });
+        let mut answer = self.in_ads(&parts, if several.is_some() { MAX_NODES_AT_FIRST } else { usize::MAX });
         if let (PairAnswer::Open, Some(at)) = (&answer, several) {
             answer = self.one_of(&parts, at, depth);
         }
@@ -169,8 +197,9 @@ impl Proof<'_> {
     }
 }
 
-/// Requirements without those of the same part; none if two of them cannot be met together.
-fn joined(requirements: impl Iterator<Item = Requirement>) -> Option<Vec<Requirement>> {
+/// Requirements without those of the same part, and for each key the truths of which one is wanted; none if two of them
+/// cannot be met together.
+fn joined(requirements: impl Iterator<Item = Requirement>) -> Option<(Vec<Requirement>, HashMap<String, Truths>)> {
     let mut by_key: HashMap<String, usize> = HashMap::new();
     let mut found: Vec<Requirement> = Vec::new();
     for requirement in requirements {
@@ -190,7 +219,17 @@ fn joined(requirements: impl Iterator<Item = Requirement>) -> Option<Vec<Require
         }
         found.push(requirement);
     }
-    Some(found)
+    let wanted = by_key.into_iter().map(|(key, at)| (key, found[at].wanted)).collect();
+    Some((found, wanted))
+}
+
+/// The facts where requirements are met that allow one truth; none if they cannot be met together.
+fn facts_of(parts: &[Requirement]) -> Option<Facts> {
+    let single = [Truths::TRUE, Truths::FALSE, Truths::UNDEFINED, Truths::ERROR];
+    let certain = parts.iter().filter(|part| single.contains(&part.wanted));
+    certain.into_iter().try_fold(Facts::default(), |facts, part| {
+        Analysis::new(part.expr.tree(), &unknown).where_it_is(part.expr.root(), part.wanted, &facts)
+    })
 }
 
 /// Requirements in groups: those in two groups have no attribute in common.
@@ -349,6 +388,13 @@ mod tests {
     }
 
     #[test]
+    fn one_of_many_follows_from_one_of_fewer() {
+        let names = |most: usize| (0..most).map(|at| format!("x == \"n{at}\"")).collect::<Vec<_>>().join(" || ");
+        assert!(matches!(answer(&[&names(60)], &[&names(61)]), PairAnswer::Impossible));
+        assert!(matches!(answer(&[&names(31)], &[&names(30)]), PairAnswer::Found { .. }));
+    }
+
+    #[test]
     fn what_does_not_follow_is_refuted_by_a_pair_of_few_attributes() {
         for (given, other, most) in [
             ("Memory > 1024", "Memory > 4096", 1),
@@ -432,6 +478,15 @@ mod tests {
             "x == real(\"INF\")",
         ] {
             assert!(!matches!(answer(&[text], &[]), PairAnswer::Impossible), "{text}");
+        }
+        for (given, other) in [
+            // Undefined delimiters are the usual ones.
+            ("stringListMember(\"a\", l, d)", "d =!= undefined"),
+            ("stringListMember(x, \"a,b\", undefined)", "x == \"c\""),
+            // The smallest integer is its own negative: x = 2097152.
+            ("x * x * x < 0 && isInteger(x)", "-(x * x * x) >= 0"),
+        ] {
+            assert!(!matches!(answer(&[given], &[other]), PairAnswer::Impossible), "{given} => {other}");
         }
         let given = "stringListIMember(Owner, \"ann,bob\\n\")";
         assert!(!matches!(answer(&[given], &["Owner == \"ann\""]), PairAnswer::Impossible));

@@ -97,6 +97,23 @@ impl Requirement {
         }
     }
 
+    /// The number of nodes.
+    pub(super) fn size(&self) -> usize {
+        let root = self.expr.root();
+        (root - self.expr.tree().first_of(root) + 1) as usize
+    }
+
+    /// The requirements of which one is met wherever this one is, if it is that one of several conditions is true.
+    pub(super) fn choices(&self) -> Vec<Self> {
+        let (tree, id) = (self.expr.tree(), self.expr.root());
+        match tree.view(id) {
+            View::Logic { op: op @ BinaryOp::Or, .. } if self.wanted == Truths::TRUE => {
+                tree.flattened(op, id).into_iter().map(|operand| self.part(operand, Truths::TRUE)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// The key that two requirements of the same part have.
     pub(super) fn key(&self) -> Option<String> {
         part_key(self.expr.tree(), self.expr.root())

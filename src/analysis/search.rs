@@ -20,8 +20,14 @@ use crate::syntax::view::{RefScope, Reference, View};
 use crate::text::Text;
 use crate::value::Value;
 
-/// Pairs of ads that are tried at first, where a combination is not decided, and in all.
-const TRIES: [usize; 3] = [200, 24, 4_000];
+/// Pairs of ads that are tried at first.
+const FIRST_TRIES: usize = 200;
+
+/// Pairs of ads that are tried where a combination is not decided.
+const TRIES: usize = 24;
+
+/// Nodes that are evaluated for pairs of ads in all, about.
+const MAX_TRIED_NODES: usize = 100_000;
 
 /// Deepest nesting in which the undecided part of a condition is looked for.
 const MAX_DEPTH: u32 = 100;
@@ -42,6 +48,8 @@ pub(super) struct PairSearch<'a> {
     examined: Vec<ExaminedCondition<'a>>,
     quantities: Quantities,
     random: SplitMix64,
+    /// Number of nodes of all requirements.
+    size: usize,
     /// Number of pairs that may still be tried.
     tries: usize,
     /// Regions of quantities, `None` where any is possible.
@@ -53,17 +61,19 @@ impl<'a> PairSearch<'a> {
         let conditions: Vec<_> = requirements.iter().map(|requirement| &requirement.expr).collect();
         let (quantities, examined) = Quantities::of(&conditions, settings);
         let chosen = vec![None; quantities.all.len()];
-        Self { settings, requirements, examined, quantities, random: SplitMix64::new(1), tries: TRIES[2], chosen }
+        let size = requirements.iter().map(Requirement::size).sum::<usize>();
+        let tries = MAX_TRIED_NODES / size.max(1);
+        Self { settings, requirements, examined, quantities, random: SplitMix64::new(1), size, tries, chosen }
     }
 
     /// Tries pairs of ads without a proof.
     pub(super) fn guess(&mut self) -> Option<(ClassAd, ClassAd)> {
-        self.attempt(TRIES[0])
+        self.attempt(FIRST_TRIES)
     }
 
-    /// Looks at all combinations of regions, but no more than are left, and than a number.
+    /// Looks at all combinations of regions, but at no more nodes than are left, and than a number.
     pub(super) fn run(&mut self, left: &mut usize, most: usize) -> PairAnswer {
-        if let Some((my, target)) = self.attempt(TRIES[1]) {
+        if let Some((my, target)) = self.attempt(TRIES) {
             return PairAnswer::Found { my, target };
         }
         // Larger numbers than those of the regions are in the conditions.
@@ -75,7 +85,7 @@ impl<'a> PairSearch<'a> {
             if *left <= least {
                 return PairAnswer::Open;
             }
-            *left -= 1;
+            *left = left.saturating_sub(self.size);
             match self.possibility() {
                 Possibility::No => {}
                 Possibility::DependsOn(quantity) => {
@@ -86,7 +96,7 @@ impl<'a> PairSearch<'a> {
                     }
                 }
                 Possibility::Undecided => {
-                    if let Some((my, target)) = self.attempt(TRIES[1]) {
+                    if let Some((my, target)) = self.attempt(TRIES) {
                         return PairAnswer::Found { my, target };
                     }
                     open = true;

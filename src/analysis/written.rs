@@ -1,7 +1,6 @@
 //! The values that a part of a condition names, and the search for an attribute among them that it is.
 
 use super::patterns::{found_by, listed_by};
-use crate::builtin::tokens::{MEMBER_DELIMITERS, tokens};
 use crate::syntax::expr::{NodeId, Tree};
 use crate::syntax::literal::Literal;
 use crate::syntax::view::View;
@@ -49,32 +48,22 @@ fn searched(tree: &Tree, id: NodeId) -> Option<Written> {
         View::List(items) => items.iter().map(|item| literal(*item)).collect::<Option<Vec<&Literal>>>(),
         _ => None,
     };
-    let text = |id: NodeId| match literal(id) {
-        Some(Literal::Str(text)) => Some(text),
-        _ => None,
-    };
+    if let Some((side, texts, any_case)) = listed_by(tree, id) {
+        let search = if any_case { WrittenSearch::AnyCase } else { WrittenSearch::Exact };
+        return is_attribute(side).then(|| Written { texts, search: Some(search), ..Written::default() });
+    }
     let (items, search) = match (name.folded(), arguments) {
-        (b"stringlistmember" | b"stringlistimember", &[item, list]) if is_attribute(item) => {
-            let any_case = name.folded() == b"stringlistimember";
-            let texts = tokens(text(list)?.as_bytes(), MEMBER_DELIMITERS).map(Text::new).collect();
-            let search = if any_case { WrittenSearch::AnyCase } else { WrittenSearch::Exact };
-            return Some(Written { texts, search: Some(search), ..Written::default() });
-        }
-        (b"regexp", &[_, text, ..]) if is_attribute(text) => {
-            let (texts, any_case) = listed_by(tree, id)?;
-            let search = if any_case { WrittenSearch::AnyCase } else { WrittenSearch::Exact };
-            return Some(Written { texts, search: Some(search), ..Written::default() });
-        }
         (b"member", &[item, list]) if is_attribute(item) => (items(list)?, WrittenSearch::AnyCase),
         (b"identicalmember", &[item, list]) if is_attribute(item) => (items(list)?, WrittenSearch::Exact),
-        (b"anycompare" | b"allcompare", &[op, list, item]) if is_attribute(item) => (
-            items(list)?,
-            match text(op)?.as_bytes() {
+        (b"anycompare" | b"allcompare", &[op, list, item]) if is_attribute(item) => {
+            let Some(Literal::Str(op)) = literal(op) else { return None };
+            let search = match op.as_bytes() {
                 b"==" if name.folded() == b"anycompare" => WrittenSearch::AnyCase,
                 b"<" | b"<=" | b">" | b">=" | b"==" | b"!=" => WrittenSearch::Order,
                 _ => return None,
-            },
-        ),
+            };
+            (items(list)?, search)
+        }
         _ => return None,
     };
     let mut written = Written { search: Some(search), ..Written::default() };
