@@ -526,7 +526,9 @@ fn of_slot_type(upper: &str, value: &str, own: &[String]) -> Option<Problem> {
         let (name, share) = item.split_once('=').map_or(("", item), |(name, share)| (name.trim(), share.trim()));
         let share = share.split(':').next().unwrap_or_default().trim();
         let is_own = own.iter().any(|own| own.eq_ignore_ascii_case(name));
-        if let Some(meant) = misspelled_resource(name, own).filter(|_| !is_own) {
+        // The startd knows a resource by any beginning of its name (HTCondor's `slot_builder.cpp`).
+        let is_standard = STANDARD.into_iter().any(|known| known.starts_with(&name.to_ascii_lowercase()));
+        if let Some(meant) = misspelled_resource(name, own).filter(|_| !is_own && !is_standard) {
             let message = format!("`{name}` in `{upper}` is not a resource of machines");
             return Some((Severity::Warning, message, format!("did you mean `{meant}`?")));
         }
@@ -534,8 +536,7 @@ fn of_slot_type(upper: &str, value: &str, own: &[String]) -> Option<Problem> {
             return Some((Severity::Error, format!("`{item}` in `{upper}` {what}"), help.clone()));
         }
         // A share of a resource that a machine does not have is nothing, and a number of them stops the startd.
-        let is_standard = |known: &str| known.starts_with(&name.to_ascii_lowercase());
-        let is_other = !name.is_empty() && !STANDARD.into_iter().any(is_standard) && !is_own;
+        let is_other = !name.is_empty() && !is_standard && !is_own;
         let is_number = share.parse::<f64>().is_ok_and(|number| number > 0.0);
         let message = format!("`{name}` in `{upper}` is not a resource of machines, and the startd ends with an error");
         let help = format!("define it: `MACHINE_RESOURCE_{name} = {share}`");
@@ -577,10 +578,9 @@ const STANDARD: [&str; 6] = ["cpus", "ram", "memory", "swap", "virtualmemory", "
 
 /// The resource that all machines have, or one of the configuration's own, that a name misspells by a letter.
 pub(super) fn misspelled_resource<'a>(name: &str, own: &'a [String]) -> Option<&'a str> {
-    // Other words for them, with which the startd ends with an error. It knows the resources by any beginning of their
-    // names (HTCondor's `slot_builder.cpp`).
+    // Other words for them, with which the startd ends with an error.
     const WORDS: [(&str, &[&str]); 4] = [
-        ("cpus", &["core", "cores", "ncpus", "processors", "slots"]),
+        ("cpus", &["core", "cores", "cpu", "ncpus", "processors", "slots"]),
         ("memory", &["memory_mb", "physicalmemory"]),
         ("disk", &["diskspace", "storage", "scratch", "hdd"]),
         ("gpus", &["gpu"]),
