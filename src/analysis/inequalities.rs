@@ -292,7 +292,7 @@ fn kind_of(values: &Values) -> Option<SideKind> {
 }
 
 /// The only one of true and false that some truths allow.
-pub(super) fn decided(truths: Truths) -> Option<bool> {
+pub(super) fn is_true(truths: Truths) -> Option<bool> {
     match truths {
         Truths::TRUE => Some(true),
         Truths::FALSE => Some(false),

@@ -5,6 +5,7 @@
 
 use super::evaluate::Analysis;
 use super::quantities::part_key;
+use super::written::PieceAt;
 use crate::builtin::tokens::{MEMBER_DELIMITERS, tokens};
 use crate::syntax::expr::{NodeId, Tree};
 use crate::syntax::literal::Literal;
@@ -201,12 +202,16 @@ pub(super) fn listed_by(tree: &Tree, id: NodeId) -> Option<(NodeId, Vec<Text>, b
     }
 }
 
-/// A string that a search by a pattern finds, as a rule, and its place in a string: at the beginning (0), in it (1) or at the end (2).
-pub(super) fn found_by(tree: &Tree, id: NodeId) -> Option<(u8, Text)> {
+/// A string that a search by a pattern finds, as a rule, and its place in a string.
+pub(super) fn found_by(tree: &Tree, id: NodeId) -> Option<(PieceAt, Text)> {
     let View::Call { name, arguments: &[pattern, ..] } = tree.view(tree.bare(id)) else { return None };
     let View::Literal(Literal::Str(pattern)) = tree.view(tree.bare(pattern)) else { return None };
     let pattern = Some(pattern.as_bytes()).filter(|_| name.folded() == b"regexp")?;
-    let place = if pattern.starts_with(b"^") { 0 } else { 1 + u8::from(pattern.ends_with(b"$")) };
+    let place = match (pattern.starts_with(b"^"), pattern.ends_with(b"$")) {
+        (true, _) => PieceAt::Beginning,
+        (false, true) => PieceAt::End,
+        (false, false) => PieceAt::Within,
+    };
     let mut text = Vec::new();
     example(pattern, &mut text, 0);
     Some((place, Text::from(text)))

@@ -49,9 +49,10 @@ pub enum PairAnswer {
 
 /// Searches a pair of ads for which all of some conditions hold and none of some others, by [`Scope::holds`].
 ///
-/// Both are in the version of the settings, in which the conditions were parsed. Attributes can have any value, numbers up to 2^50;
-/// outside the promise are those that change their value within one evaluation, as for [`Analysis`], durations that
-/// are no number, and differences that only the rounding of real numbers makes. The search is limited by a number of steps, so the answer does not depend on the machine.
+/// Both are in the version of the settings, in which the conditions were parsed. Attributes can have any value, numbers up
+/// to 2^50; outside the promise are those that change their value within one evaluation, as for [`Analysis`], durations
+/// that are no number, and differences that only the rounding of real numbers makes. The search is limited by a number of
+/// steps, so the answer does not depend on the machine.
 ///
 /// ```
 /// use classmate::internal::analysis::proof::{PairAnswer, find_pair};
@@ -287,28 +288,26 @@ fn mixed(parts: &[Requirement]) -> Vec<Name> {
 }
 
 /// Removes the attributes that do not matter, and makes others whole numbers where that is as good.
-fn simplified(all: &[Requirement], mut my: ClassAd, mut target: ClassAd, settings: &EvalOptions) -> PairAnswer {
-    for of_target in [false, true] {
-        let ad = if of_target { &target } else { &my };
-        for name in ad.names().collect::<Vec<_>>() {
-            let ad = if of_target { &target } else { &my };
-            let number = ad.constant(name).and_then(|value| value.as_number()).map_or(2, |number| number.ceil() as i64);
+fn simplified(all: &[Requirement], my: ClassAd, target: ClassAd, settings: &EvalOptions) -> PairAnswer {
+    let mut ads = [my, target];
+    for at in [0, 1] {
+        for name in ads[at].names().collect::<Vec<_>>() {
+            let number =
+                ads[at].constant(name).and_then(|value| value.as_number()).map_or(2, |number| number.ceil() as i64);
             let simpler = [None, Some(1), Some(0), Some(number)].map(|value| {
-                let mut other = ad.clone();
+                let mut others = ads.clone();
                 match value {
-                    Some(value) => other.insert(name, value),
-                    None => drop(other.remove(name)),
+                    Some(value) => others[at].insert(name, value),
+                    None => drop(others[at].remove(name)),
                 }
-                other
+                others
             });
-            let is_good = |other: &ClassAd| {
-                if of_target { are_met(all, &my, other, settings) } else { are_met(all, other, &target, settings) }
-            };
-            if let Some(other) = simpler.into_iter().find(is_good) {
-                *(if of_target { &mut target } else { &mut my }) = other;
+            if let Some(found) = simpler.into_iter().find(|[my, target]| are_met(all, my, target, settings)) {
+                ads = found;
             }
         }
     }
+    let [my, target] = ads;
     PairAnswer::Found { my, target }
 }
 
@@ -464,6 +463,9 @@ mod tests {
 
     #[test]
     fn parts_that_differ_are_not_taken_for_one() {
+        const MANY: &str =
+            "member(x, {1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,
+            31,32,33,34,35,36,37,38,39,40,41,42,43,44,45})";
         for text in [
             "(time() - a.b > 100) && (time() - c.d < 50)",
             "(time() - a[0] > 100) && (time() - a[1] < 50)",
@@ -485,6 +487,8 @@ mod tests {
             ("stringListMember(x, \"a,b\", undefined)", "x == \"c\""),
             // The smallest integer is its own negative: x = 2097152.
             ("x * x * x < 0 && isInteger(x)", "-(x * x * x) >= 0"),
+            // More numbers than are looked at one by one.
+            (MANY, "x < 41"),
         ] {
             assert!(!matches!(answer(&[given], &[other]), PairAnswer::Impossible), "{given} => {other}");
         }

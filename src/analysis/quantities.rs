@@ -13,7 +13,7 @@ use hashbrown::HashMap;
 
 use super::evaluate::{Analysis, is_known_version_function, is_self_contained, unknown};
 use super::values::{Texts, Truths, Values, alike, kind};
-use super::written::{Written, WrittenSearch};
+use super::written::{PieceAt, WrittenSearch, WrittenValues};
 use crate::ad::ClassAd;
 use crate::builtin;
 use crate::eval::scope::{EvalOptions, Scope};
@@ -48,11 +48,6 @@ pub(super) struct Region {
 }
 
 impl Region {
-    /// Tests whether it is of some strings alone.
-    fn is_listed(&self) -> bool {
-        matches!(self.values.texts, Texts::Exact(_) | Texts::Folded(_))
-    }
-
     fn of(values: Values) -> Self {
         Self { values, other_text: false, other_case: false }
     }
@@ -105,8 +100,8 @@ pub(super) struct Quantity {
     pub(super) regions: Vec<Region>,
     numbers: Vec<f64>,
     texts: Vec<Text>,
-    /// Strings that a string can have at the beginning (0), within it (1) or at the end (2).
-    pieces: Vec<(u8, Text)>,
+    /// Strings that a string can have in it.
+    pieces: Vec<(PieceAt, Text)>,
     /// True if the case of letters can count.
     case_counts: bool,
     /// True if it is compared with more strings or numbers than are kept.
@@ -286,7 +281,7 @@ impl Quantities {
                     && let Some(reference) = alone(tree, id, false)
                 {
                     let quantity = self.attribute(reference);
-                    let written = Written::of(tree, id);
+                    let written = WrittenValues::of(tree, id);
                     let of = &mut self.all[quantity];
                     of.case_counts |= !written.texts.is_empty() && written.search != Some(WrittenSearch::AnyCase);
                     of.texts.extend(written.texts);
@@ -350,36 +345,15 @@ impl Quantities {
                 },
                 Hint::Text(BinaryOp::Is) if region.other_case => Truths::FALSE.values(),
                 Hint::Text(BinaryOp::Isnt) if region.other_case => Truths::TRUE.values(),
-                Hint::Alone(Some(WrittenSearch::Exact)) if region.other_case => Truths::FALSE.values(),
-                Hint::Alone(Some(search)) if region.values.single().is_none() && !region.is_listed() => {
-                    let QuantityKind::Attribute(reference) = owner.kind else { continue };
-                    let tree = condition.expr.tree();
-                    let all = owner.samples(region, search).into_iter().map(|value| {
-                        value_where(tree, id, reference, value, settings).map(|value| Values::value(&value))
-                    });
-                    let all: Option<Vec<Values>> = all.collect();
-                    match all.and_then(|all| all.into_iter().reduce(|one, other| one.union(&other))) {
-                        Some(values) => values,
-                        // Nothing but a string, a number or a boolean is found.
-                        None if search != WrittenSearch::Order && !region.values.has_text() => {
-                            Values::of_kinds(kind::UNDEFINED | kind::ERROR | kind::FALSE)
-                        }
-                        None => continue,
-                    }
-                }
                 Hint::Alone(search) => {
                     let QuantityKind::Attribute(reference) = owner.kind else { continue };
-                    let value = match &region.values.texts {
-                        Texts::Folded(texts) if search == Some(WrittenSearch::AnyCase) => {
-                            texts.first().cloned().map(Value::Str)
-                        }
-                        _ => region.values.single(),
-                    };
-                    let Some(value) = value else { continue };
-                    let Some(value) = value_where(condition.expr.tree(), id, reference, value, settings) else {
-                        continue;
-                    };
-                    Values::value(&value)
+                    let tree = condition.expr.tree();
+                    let outcome =
+                        |value| value_where(tree, id, reference, value, settings).map(|value| Values::value(&value));
+                    match owner.outcomes(region, search, outcome) {
+                        Some(values) => values,
+                        None => continue,
+                    }
                 }
                 Hint::Text(_) | Hint::TextInCase(_) => continue,
             };
@@ -391,17 +365,43 @@ impl Quantities {
 }
 
 impl Quantity {
-    /// Values of a region that stand for all of them where the outcome of a search changes at no other values than those
-    /// that are named; none if there are no such values.
-    fn samples(&self, region: &Region, search: WrittenSearch) -> Vec<Value> {
-        if region.other_text && search != WrittenSearch::Order {
-            let letters = ["other", "another", "x"].map(Text::new).into_iter();
-            return letters.filter(|text| !self.is_compared_with(text)).take(1).map(Value::Str).collect();
+    /// The outcomes of a part that depends on the quantity alone, and perhaps is a search for it, in a region; none if they
+    /// are not known.
+    fn outcomes(
+        &self,
+        region: &Region,
+        search: Option<WrittenSearch>,
+        outcome: impl Fn(Value) -> Option<Values>,
+    ) -> Option<Values> {
+        let is_found_as_it_is = search == Some(WrittenSearch::Exact);
+        if is_found_as_it_is && region.other_case {
+            return Some(Truths::FALSE.values());
         }
-        let int = region.values.ints.map(|(low, _)| Value::Int(low));
-        let real = region.values.reals.map(|(low, high)| Value::Real(low / 2.0 + high / 2.0));
-        let is_number = region.values.kinds == 0 && !region.values.has_text();
-        int.into_iter().chain(real).filter(|_| is_number && !self.names_more).collect()
+        let of_values = is_found_as_it_is || search == Some(WrittenSearch::AnyCase);
+        let values = &region.values;
+        let samples = match (&values.texts, values.single()) {
+            (_, Some(value)) => vec![value],
+            (Texts::Folded(texts), None) if search == Some(WrittenSearch::AnyCase) => {
+                texts.first().cloned().map(Value::Str).into_iter().collect()
+            }
+            // All other strings are found, or none.
+            (Texts::Any, None) if of_values && region.other_text => {
+                let letters = ["other", "another", "x"].map(Text::new).into_iter();
+                letters.filter(|text| !self.is_compared_with(text)).take(1).map(Value::Str).collect()
+            }
+            // Between numbers that are named, all have one outcome.
+            (Texts::None, None) if search.is_some() && values.kinds == 0 && !self.names_more => {
+                let int = values.ints.map(|(low, _)| Value::Int(low));
+                let real = values.reals.map(|(low, high)| Value::Real(low / 2.0 + high / 2.0));
+                int.into_iter().chain(real).collect()
+            }
+            // Nothing but a string, a number or a boolean is found.
+            (Texts::None, None) if of_values && values.ints.is_none() && values.reals.is_none() => {
+                return Some(Values::of_kinds(kind::UNDEFINED | kind::ERROR | kind::FALSE));
+            }
+            _ => Vec::new(),
+        };
+        samples.into_iter().map(outcome).reduce(|one, other| Some(one?.union(&other?))).flatten()
     }
 
     /// Tests whether a string is one of those that the quantity is compared with, but for case.

@@ -5,7 +5,7 @@
 //! the conditions distinguish, region by region until what is wanted is impossible in each.
 
 use super::evaluate::Analysis;
-use super::inequalities::{Inequalities, decided};
+use super::inequalities::{Inequalities, is_true};
 use super::patterns::Searches;
 use super::proof::PairAnswer;
 use super::quantities::{ExaminedCondition, LARGEST, Quantities, QuantityKind, Region, any_attribute};
@@ -210,7 +210,7 @@ fn each_decided(
         analysis.renew();
         let forced = forced.iter().filter(|(of, _)| *of == id);
         let truths = forced.fold(analysis.truths(id), |truths, (_, wanted)| truths.and(*wanted));
-        if let Some(is_true) = decided(truths) {
+        if let Some(is_true) = is_true(truths) {
             found(id, is_true);
         }
     }
@@ -240,7 +240,7 @@ fn force(analysis: &Analysis<'_>, id: NodeId, wanted: Truths, forced: &mut Vec<(
                 }
             }
         }
-        View::Choice { condition, yes, no } => match decided(analysis.truths(condition)) {
+        View::Choice { condition, yes, no } => match is_true(analysis.truths(condition)) {
             Some(true) => force(analysis, yes, wanted, forced),
             Some(false) => force(analysis, no, wanted, forced),
             None => {}

@@ -18,17 +18,26 @@ pub(super) enum WrittenSearch {
     Order,
 }
 
+/// The place of a string in another one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum PieceAt {
+    Beginning,
+    /// Anywhere, as an item of a list too.
+    Within,
+    End,
+}
+
 /// The values that a part names.
 #[derive(Default)]
-pub(super) struct Written {
+pub(super) struct WrittenValues {
     pub(super) texts: Vec<Text>,
     pub(super) numbers: Vec<f64>,
-    /// Strings that a string can have as its beginning (0), within it (1), as an item of a list (1) or as its end (2).
-    pub(super) pieces: Vec<(u8, Text)>,
+    /// Strings that a string can have in it.
+    pub(super) pieces: Vec<(PieceAt, Text)>,
     pub(super) search: Option<WrittenSearch>,
 }
 
-impl Written {
+impl WrittenValues {
     /// The values that a part names.
     pub(super) fn of(tree: &Tree, id: NodeId) -> Self {
         let id = tree.bare(id);
@@ -37,7 +46,7 @@ impl Written {
 }
 
 /// The values among which a part searches for an attribute.
-fn searched(tree: &Tree, id: NodeId) -> Option<Written> {
+fn searched(tree: &Tree, id: NodeId) -> Option<WrittenValues> {
     let View::Call { name, arguments } = tree.view(id) else { return None };
     let is_attribute = |id: NodeId| tree.reference(tree.bare(id)).is_some();
     let literal = |id: NodeId| match tree.view(tree.bare(id)) {
@@ -50,7 +59,7 @@ fn searched(tree: &Tree, id: NodeId) -> Option<Written> {
     };
     if let Some((side, texts, any_case)) = listed_by(tree, id) {
         let search = if any_case { WrittenSearch::AnyCase } else { WrittenSearch::Exact };
-        return is_attribute(side).then(|| Written { texts, search: Some(search), ..Written::default() });
+        return is_attribute(side).then(|| WrittenValues { texts, search: Some(search), ..WrittenValues::default() });
     }
     let (items, search) = match (name.folded(), arguments) {
         (b"member", &[item, list]) if is_attribute(item) => (items(list)?, WrittenSearch::AnyCase),
@@ -66,7 +75,7 @@ fn searched(tree: &Tree, id: NodeId) -> Option<Written> {
         }
         _ => return None,
     };
-    let mut written = Written { search: Some(search), ..Written::default() };
+    let mut written = WrittenValues { search: Some(search), ..WrittenValues::default() };
     for item in items {
         match item {
             Literal::Str(text) if search != WrittenSearch::Order => written.texts.push(text.clone()),
@@ -78,8 +87,8 @@ fn searched(tree: &Tree, id: NodeId) -> Option<Written> {
 }
 
 /// The values that a part of another kind names.
-fn named(tree: &Tree, id: NodeId) -> Written {
-    let mut written = Written::default();
+fn named(tree: &Tree, id: NodeId) -> WrittenValues {
+    let mut written = WrittenValues::default();
     let is_split = |part: NodeId| matches!(tree.view(part), View::Call { name, .. } if name.folded() == b"split");
     let splits = (tree.first_of(id)..=id).any(is_split);
     let of_list = matches!(tree.view(id), View::Call { name, .. } if name.folded().starts_with(b"stringlist"));
@@ -92,7 +101,7 @@ fn named(tree: &Tree, id: NodeId) -> Written {
             written.texts.push(Text::from([bytes, b" ", bytes, b" ", bytes].concat()));
         }
         if of_list {
-            written.pieces.push((1, text.clone()));
+            written.pieces.push((PieceAt::Within, text.clone()));
         }
     }
     if let Some((place, text)) = found_by(tree, id) {

@@ -120,7 +120,7 @@ fn odd_path(name: &str, value: &str) -> Option<(String, String)> {
         return None;
     }
     if value.starts_with('<') && value.ends_with('>') {
-        let message = format!("`{value}` stands for the name of a file");
+        let message = format!("`{value}` is a placeholder");
         return Some((message, format!("write the name: `{name} = …`")));
     }
     if let Some(sign) = ["<", ">", "2>"].into_iter().find(|sign| value.starts_with(sign)) {
