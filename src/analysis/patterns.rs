@@ -248,7 +248,7 @@ fn example<'p>(mut pattern: &'p [u8], text: &mut Vec<u8>, depth: u32) -> &'p [u8
     pattern
 }
 
-/// What follows a byte.
+/// The text behind a byte.
 fn behind(text: &[u8], byte: u8) -> &[u8] {
     memchr::memchr(byte, text).map_or(&[], |at| &text[at + 1..])
 }

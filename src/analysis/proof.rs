@@ -96,37 +96,13 @@ struct Proof<'a> {
 impl Proof<'_> {
     /// A pair that meets all requirements.
     fn of(&mut self, requirements: Vec<Requirement>, depth: u32) -> PairAnswer {
-        self.left = self.left.saturating_sub(requirements.iter().map(Requirement::size).sum());
-        let Some((parts, wanted)) = joined(requirements.into_iter().flat_map(Requirement::parts)) else {
+        let Some(parts) = self.simplest(requirements) else {
             return PairAnswer::Impossible;
         };
-        let Some(facts) = facts_of(&parts) else {
-            return PairAnswer::Impossible;
-        };
-        // Of several conditions of which one is to be true, those that cannot be are no choice.
-        let is_possible = |one: &Requirement| {
-            let known = one.key().and_then(|key| wanted.get(&key).copied());
-            let analysis = Analysis::new(one.expr.tree(), &unknown);
-            known.is_none_or(|known| known.has(one.wanted))
-                && analysis.values_where(one.expr.root(), &facts).truths().has(one.wanted)
-        };
-        for (at, part) in parts.iter().enumerate() {
-            let choices = part.choices();
-            let mut possible = choices.iter().filter(|choice| is_possible(choice));
-            match (choices.is_empty(), possible.next(), possible.next()) {
-                (true, ..) | (false, _, Some(_)) => {}
-                (false, None, _) => return PairAnswer::Impossible,
-                (false, Some(only), None) => {
-                    let others = parts.iter().enumerate().filter(|(other, _)| *other != at);
-                    let all = others.map(|(_, part)| part.clone()).chain([only.clone()]).collect();
-                    return self.of(all, depth);
-                }
-            }
-        }
         // What is one of several things alone connects parts that have nothing to do with each other.
-        let broad = parts.iter().position(|part| part.wanted == NOT_TRUE && !part.alternatives().is_empty());
-        if let Some(at) = broad.filter(|_| depth < MAX_DEPTH) {
-            return self.one_of(&parts, at, depth);
+        let broad = (0..parts.len()).filter(|at| parts[*at].wanted == NOT_TRUE && depth < MAX_DEPTH);
+        if let Some((at, alternatives)) = first_with_alternatives(&parts, broad) {
+            return self.one_of(&parts, at, alternatives, depth);
         }
         let (mut my, mut target, mut is_open) = (ClassAd::new(), ClassAd::new(), false);
         for component in components(parts) {
@@ -142,10 +118,48 @@ impl Proof<'_> {
         if is_open { PairAnswer::Open } else { PairAnswer::Found { my, target } }
     }
 
+    /// Requirements of the smallest parts, as far as the nodes that are left allow: where only one of several conditions can
+    /// be the one that is true, it is required. None if they cannot be met together.
+    fn simplest(&mut self, mut requirements: Vec<Requirement>) -> Option<Vec<Requirement>> {
+        loop {
+            self.left = self.left.saturating_sub(requirements.iter().map(Requirement::size).sum());
+            let (mut parts, wanted) = joined(requirements.into_iter().flat_map(Requirement::parts))?;
+            let facts = facts_of(&parts)?;
+            let is_possible = |one: &Requirement| {
+                let known = one.key().and_then(|key| wanted.get(&key).copied());
+                let analysis = Analysis::new(one.expr.tree(), &unknown);
+                known.is_none_or(|known| known.has(one.wanted))
+                    && analysis.values_where(one.expr.root(), &facts).truths().has(one.wanted)
+            };
+            let mut only = None;
+            for (at, choices) in parts.iter().map(Requirement::choices).enumerate().filter(|(_, all)| !all.is_empty()) {
+                let mut possible = choices.into_iter().filter(is_possible);
+                let first = possible.next()?;
+                if possible.next().is_none() {
+                    only = Some((at, first));
+                    break;
+                }
+            }
+            match only {
+                Some((at, choice)) if self.left > 0 => {
+                    parts[at] = choice;
+                    requirements = parts;
+                }
+                _ => return Some(parts),
+            }
+        }
+    }
+
     /// A pair that meets all requirements, where one has alternatives.
-    fn one_of(&mut self, parts: &[Requirement], at: usize, depth: u32) -> PairAnswer {
+    fn one_of(
+        &mut self,
+        parts: &[Requirement],
+        at: usize,
+        alternatives: Vec<Vec<Requirement>>,
+        depth: u32,
+    ) -> PairAnswer {
         let mut is_open = false;
-        for alternative in parts[at].alternatives() {
+        for alternative in alternatives {
             if self.left == 0 {
                 return PairAnswer::Open;
             }
@@ -168,11 +182,11 @@ impl Proof<'_> {
             return known.clone();
         }
         // What is simple decides most.
-        parts.sort_by_key(|part| part.expr.root() - part.expr.tree().first_of(part.expr.root()));
-        let several = parts.iter().position(|part| !part.alternatives().is_empty()).filter(|_| depth < MAX_DEPTH);
+        parts.sort_by_key(Requirement::size);
+        let several = first_with_alternatives(&parts, (0..parts.len()).filter(|_| depth < MAX_DEPTH));
         let mut answer = self.in_ads(&parts, if several.is_some() { MAX_NODES_AT_FIRST } else { usize::MAX });
-        if let (PairAnswer::Open, Some(at)) = (&answer, several) {
-            answer = self.one_of(&parts, at, depth);
+        if let (PairAnswer::Open, Some((at, alternatives))) = (&answer, several) {
+            answer = self.one_of(&parts, at, alternatives, depth);
         }
         if let Some(key) = key {
             self.known.insert(key, answer.clone());
@@ -196,6 +210,14 @@ impl Proof<'_> {
         }
         if is_open { PairAnswer::Open } else { PairAnswer::Impossible }
     }
+}
+
+/// The first of some requirements that has alternatives, and these.
+fn first_with_alternatives(
+    parts: &[Requirement],
+    mut places: impl Iterator<Item = usize>,
+) -> Option<(usize, Vec<Vec<Requirement>>)> {
+    places.find_map(|at| Some((at, parts[at].alternatives())).filter(|(_, alternatives)| !alternatives.is_empty()))
 }
 
 /// Requirements without those of the same part, and for each key the truths of which one is wanted; none if two of them
@@ -275,14 +297,11 @@ fn mixed(parts: &[Requirement]) -> Vec<Name> {
     let has_ad = |part: &Requirement| {
         let tree = part.expr.tree();
         let root = part.expr.root();
-        let looks_into = |id: NodeId| match tree.view(id) {
-            View::Ad(_) | View::Absolute(_) => true,
+        let is_ad = |id: NodeId| match tree.view(id) {
             View::AdName(_) => id == root || tree.reference(id + 1).is_none(),
-            // Names can mean attributes of other ads in it.
-            View::Call { name, .. } => !is_self_contained(name) && name.folded() != b"time",
-            _ => false,
+            view => looks_into_ads(view),
         };
-        (tree.first_of(root)..=root).any(looks_into)
+        (tree.first_of(root)..=root).any(is_ad)
     };
     if found.len() > MAX_MIXED || parts.iter().any(has_ad) { Vec::new() } else { found }
 }
@@ -311,14 +330,22 @@ fn simplified(all: &[Requirement], my: ClassAd, target: ClassAd, settings: &Eval
     PairAnswer::Found { my, target }
 }
 
-/// Tests whether the evaluation of a condition can be abandoned because of a circle in an ad that it makes or looks into, so that
-/// it does not hold although its values say so. The present language has no such circles.
+/// Tests whether names in a part can mean attributes of other ads than the two of a match.
+fn looks_into_ads(view: View<'_>) -> bool {
+    match view {
+        View::Ad(_) | View::Absolute(_) => true,
+        View::Call { name, .. } => !is_self_contained(name) && name.folded() != b"time",
+        _ => false,
+    }
+}
+
+/// Tests whether the evaluation of a condition can be abandoned because of a circle in an ad that it makes or looks into, so
+/// that it does not hold although its values say so. The present language has no such circles.
 fn may_fail(condition: &Expr) -> bool {
     let tree = condition.tree();
     let looks_into = |id: NodeId| match tree.view(id) {
-        View::Ad(_) | View::Absolute(_) | View::Select { .. } | View::Subscript { .. } => true,
-        View::Call { name, .. } => !is_self_contained(name) && name.folded() != b"time",
-        _ => false,
+        View::Select { .. } | View::Subscript { .. } => true,
+        view => looks_into_ads(view),
     };
     tree.semantics.is_old(VersionRule::Cycle) && (tree.first_of(condition.root())..=condition.root()).any(looks_into)
 }

@@ -1,5 +1,4 @@
-//! Commands of a submit file that have no effect, or another one, without a command that belongs to them. One file of more than 600 lines:
-//! the rules are short, and all of them look at the values of one file.
+//! Commands of a submit file that have no effect, or another one, without a command that belongs to them.
 //!
 //! In: the values of a file. Out: warnings of the rule `odd-command`. One file of more than 600 lines: a short check for each pair of
 //! commands, which are asked in turn.

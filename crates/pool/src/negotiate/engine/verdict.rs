@@ -154,8 +154,8 @@ struct BlockInterner {
     /// Parts of conditions, and for each the number of the set where it is true.
     parts: PartsOfRequests,
     of_part: Vec<u32>,
-    /// What requests accept, and what of this accepts them, by the number of sets that they accept and the numbers of all
-    /// of their sets.
+    /// The intersection of the sets that requests accept, and of these and those that accept the requests, by the number of
+    /// the former and the numbers of all.
     of_sets: HashMap<Ids, Option<[Intersection; 2]>>,
     /// Intersections of several sets.
     met: HashMap<Ids, u32>,
