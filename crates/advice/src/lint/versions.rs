@@ -194,7 +194,7 @@ pub(super) fn read_elsewhere(finding: Diagnostic, text: VersionText<'_>, version
 }
 
 /// Names that are followed for all attributes of an ad together, and at least for each.
-const MAX_FOLLOWED: usize = 4_000_000;
+const MAX_FOLLOWED: usize = 1_000_000;
 const MIN_FOLLOWED: usize = 20;
 
 /// Tests whether an expression of an ad refers to an attribute, directly or through others of the ad.
