@@ -317,17 +317,22 @@ impl<'a> Evaluator<'a> {
         if self.depth >= self.deepest {
             return self.tree_truth_beyond(tree, name, at);
         }
-        self.depth += 1;
         let active = self.active_in(name, at);
-        let truth = if self.active.contains(&active) {
-            self.circular(tree).map(|_| Truth::Undefined).map_err(|failed| self.abandon(failed))
-        } else {
-            self.active.push(active);
-            let truth = self.with_fresh_search(|evaluator| with_stack(|| evaluator.whole_truth(tree, at)));
-            self.active.pop();
-            truth
-        };
+        if self.active.contains(&active) {
+            return self.circular(tree).map(|_| Truth::Undefined).map_err(|failed| self.abandon(failed));
+        }
+        let start = self.start_of_attribute(active, at);
+        if let Some(known) = start.as_ref().and_then(|start| self.known(start)) {
+            return known.map_err(|failed| self.abandon(failed));
+        }
+        self.depth += 1;
+        self.active.push(active);
+        let truth = self.with_fresh_search(|evaluator| with_stack(|| evaluator.whole_truth(tree, at)));
+        self.active.pop();
         self.depth -= 1;
+        if let (Some(start), Ok(truth)) = (start, &truth) {
+            self.remember(start, truth);
+        }
         truth
     }
 

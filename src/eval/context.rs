@@ -115,6 +115,7 @@ impl<'a> Evaluator<'a> {
     ) -> Result<Value, EvalError> {
         // Their number is bounded by what they take together: the reference has no limit and overflows its stack.
         if self.outer_depth >= MAX_TOTAL_DEPTH {
+            self.around += 1;
             return Err(EvalError::Contexts(MAX_TOTAL_DEPTH));
         }
         let outer = (std::mem::take(&mut self.active), std::mem::take(&mut self.depth), self.root);
@@ -191,6 +192,7 @@ impl<'a> Evaluator<'a> {
     /// Goes one level deeper, for walks that evaluate only now and then; [`Evaluator::ascend`] comes back.
     pub(crate) fn descend(&mut self) -> Result<(), EvalError> {
         if self.depth >= self.settings.limits.depth {
+            self.around += 1;
             return Err(EvalError::Depth(self.settings.limits.depth));
         }
         self.depth += 1;

@@ -40,7 +40,8 @@ impl<'a> Evaluator<'a> {
 
     /// The failure beyond the present limit. Where the limit is narrower than what the ads are allowed, nothing may go on
     /// with it as with an error value.
-    fn too_deep(&self) -> EvalError {
+    fn too_deep(&mut self) -> EvalError {
+        self.around += 1;
         if self.is_folded { EvalError::Work(self.work) } else { EvalError::Depth(self.deepest) }
     }
 
@@ -81,7 +82,7 @@ impl<'a> Evaluator<'a> {
     /// A reference deeper than the present limit, whether or not anything is left to evaluate.
     #[cold]
     #[inline(never)]
-    pub(super) fn beyond_reference(&self) -> Result<(), EvalError> {
+    pub(super) fn beyond_reference(&mut self) -> Result<(), EvalError> {
         if !self.has_old_limits() {
             return Err(self.too_deep());
         }

@@ -14,6 +14,7 @@ pub mod explain;
 pub mod flatten;
 pub mod fold;
 mod frame;
+mod known_values;
 pub mod matching;
 mod parts;
 pub mod references;
@@ -35,6 +36,7 @@ use crate::eval::frame::{
     ALONE, Active, Frame, Holder, LEFT, LEFT_CONTEXT, MATCH, MATCH_AD, RIGHT, RIGHT_CONTEXT, borrowed_attribute,
     found_attribute, side,
 };
+use crate::eval::known_values::KnownValues;
 pub(crate) use crate::eval::parts::as_error_value;
 use crate::eval::scope::{EvalOptions, Scope};
 use crate::name::{Key, Name, known};
@@ -110,6 +112,11 @@ pub struct Evaluator<'a> {
     steps_left: u64,
     bytes: u64,
     random: SplitMix64,
+    /// Times that a value depended on what is around it: circular references, and too many levels.
+    around: u64,
+    /// Steps after which an evaluation is long, and the values that it has found since then.
+    long: u64,
+    known: Option<Box<KnownValues>>,
     /// True if the ads are folded ([`fold`]): what would show it, or reaches the depth limit, abandons the evaluation.
     is_folded: bool,
 }
@@ -158,6 +165,9 @@ impl<'a> Evaluator<'a> {
             steps_left: scope.settings.limits.work,
             bytes: 0,
             random: SplitMix64::new(scope.settings.seed),
+            around: 0,
+            long: known_values::LONG,
+            known: None,
             is_folded: false,
         }
     }
@@ -318,6 +328,7 @@ impl<'a> Evaluator<'a> {
         (self.depth, self.references) = (0, 0);
         (self.steps_left, self.bytes) = (self.work, 0);
         self.active.clear();
+        self.known = None;
     }
 
     /// Evaluates an attribute of the ad of the scope as a condition.
@@ -588,17 +599,25 @@ impl<'a> Evaluator<'a> {
         if self.active.contains(&active) {
             return self.circular(tree);
         }
+        let start = self.start_of_attribute(active, at);
+        if let Some(known) = start.as_ref().and_then(|start| self.known(start)) {
+            return known;
+        }
         self.active.push(active);
         let value = self.with_fresh_search(|evaluator| {
             evaluator.deeper_by_reference(|evaluator| with_stack(|| evaluator.eval(tree, node, at)))
         });
         self.active.pop();
+        if let (Some(start), Ok(value)) = (start, &value) {
+            self.remember(start, value);
+        }
         value
     }
 
     /// A reference to an attribute that is being evaluated.
     #[cold]
-    fn circular(&self, tree: &Tree) -> Result<Value, EvalError> {
+    fn circular(&mut self, tree: &Tree) -> Result<Value, EvalError> {
+        self.around += 1;
         if self.is_old(VersionRule::Cycle, tree) { Err(EvalError::Circular) } else { Ok(Value::Undefined) }
     }
 

@@ -149,6 +149,8 @@ impl<'a> Walk<'a> {
         self.evaluator.steps_left = self.steps_left;
         self.evaluator.bytes = 0;
         self.evaluator.active.clone_from(&spot.active);
+        // A part that the evaluation does not come to may be looked at, too, within attributes that do not lead there.
+        self.evaluator.known = None;
         let value = self.evaluator.eval(&spot.tree, spot.id, spot.frame);
         self.steps_left = self.evaluator.steps_left;
         self.evaluator.depth = 0;
@@ -188,6 +190,7 @@ impl<'a> Walk<'a> {
         };
         self.evaluator.steps_left = self.steps_left;
         self.evaluator.active.clone_from(&spot.active);
+        self.evaluator.known = None;
         let located = self.evaluator.locate(&spot.tree, spot.id, spot.frame);
         self.evaluator.search_scope = FrameId::NONE;
         self.steps_left = self.evaluator.steps_left;

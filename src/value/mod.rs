@@ -96,7 +96,7 @@ impl Type {
 }
 
 /// The number of an ad in the evaluation that a value came from; means nothing to anyone else.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub(crate) struct FrameId(pub(crate) u32);
 
 impl FrameId {
