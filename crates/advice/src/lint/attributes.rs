@@ -306,7 +306,7 @@ pub(super) fn misspelled_attribute(name: &[u8]) -> Option<&'static str> {
         let long = name.len().min(lower.len()) >= SHORTEST_OF_ANY_SLIP || near::is_slip(name, &lower);
         long && stem(&lower) != stem(name) && near::distance(name, &lower, 1).is_some()
     };
-    near.filter(is_slip).min().copied().or_else(|| twice_misspelled(name))
+    near.filter(is_slip).min().copied().or_else(|| twice_misspelled(name)).or_else(|| reworded(name))
 }
 
 /// The attribute that the name (lower case) of one that is set, and not looked for, misspells: a site may have short names of its own.
@@ -351,6 +351,38 @@ fn twice_misspelled(name: &[u8]) -> Option<&'static str> {
     };
     let near = LONG.iter().filter(|(other, _)| is_near(*other)).map(|(_, known)| *known).filter(is_slip);
     near::closest_within(2, name, near)
+}
+
+/// The attribute of which a name (lower case) has all words but one, which is longer or shorter: `RequestedMemory`,
+/// `TotalLoadAverage`.
+fn reworded(name: &[u8]) -> Option<&'static str> {
+    /// Letters of a word, of the words that are the same together, and of those that one word has more than the other.
+    const SHORTEST_WORD: usize = 3;
+    const SHORTEST_OTHERS: usize = 6;
+    const MOST_MORE: usize = 4;
+    let is_within = |short: &[u8], long: &[u8]| {
+        let mut letters = long.iter();
+        short.iter().all(|letter| letters.any(|other| other == letter))
+    };
+    let is_like = |one: &[u8], other: &[u8]| {
+        let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
+        let more = long.len() - short.len();
+        short.len() >= SHORTEST_WORD && (1..=MOST_MORE).contains(&more) && short[0] == long[0] && is_within(short, long)
+    };
+    let is_meant = |known: &&str| {
+        let mut starts: Vec<usize> =
+            known.bytes().enumerate().filter(|(_, byte)| byte.is_ascii_uppercase()).map(|(at, _)| at).collect();
+        starts.push(known.len());
+        let lower = known.to_ascii_lowercase();
+        starts.windows(2).any(|word| {
+            let (before, own, after) = (&lower[..word[0]], &lower[word[0]..word[1]], &lower[word[1]..]);
+            let rest = name.strip_prefix(before.as_bytes()).and_then(|rest| rest.strip_suffix(after.as_bytes()));
+            before.len() + after.len() >= SHORTEST_OTHERS && rest.is_some_and(|rest| is_like(rest, own.as_bytes()))
+        })
+    };
+    let known = attribute::all().iter().map(|record| record.name).filter(|known| known.len() >= SHORTEST_LESS_KNOWN);
+    let mut meant = known.filter(|known| known.is_ascii()).filter(is_meant);
+    meant.next().filter(|_| meant.next().is_none())
 }
 
 /// Returns true for the numbered attributes that past matches leave in a job: `LastMatchName0`, `MachineAttrCpus1`.

@@ -26,6 +26,7 @@ impl<'r> Slips<'r> {
             self.nodes(),
             self.one_name(),
             self.contents(),
+            self.encrypted(),
             self.deferral(),
         ];
         let found = all.into_iter().flatten().chain(self.twice());
@@ -125,8 +126,15 @@ impl<'r> Slips<'r> {
         let is_relative = !program.starts_with('/');
         let is_lost = no.eq_ignore_ascii_case("false") && always.eq_ignore_ascii_case("yes") && is_relative;
         // A program that is looked for in the `PATH` of the machine (HTCondor's `os_proc.cpp`).
-        let others = ["transfer_input_files", "my.transferinput", "my.preserverelativeexecutable"];
-        if !is_lost || !self.is_plain_universe() || self.has(&others) {
+        let others = ["my.transferinput", "my.preserverelativeexecutable"];
+        let inputs = self.values.get("transfer_input_files").into_iter().flatten();
+        let first = program.trim_start_matches("./").split('/').next().unwrap_or(program);
+        let may_bring = |item: &str| base(item) == first || item.ends_with('/') || item.contains(['$', '"', '?']);
+        let mut files = inputs.flat_map(|(list, _)| list.split(',')).peekable();
+        // Scripts are rarely there.
+        let is_found = files.peek().is_some() && !base(program).contains('.');
+        let is_brought = is_found || files.any(|item| may_bring(item.trim()));
+        if !is_lost || is_brought || !self.is_plain_universe() || self.has(&others) {
             return None;
         }
         let message = format!("`{program}` is not on the execute machine: it is relative, and is not transferred");
@@ -180,6 +188,24 @@ impl<'r> Slips<'r> {
         let folder = word.split_once('/').map_or("", |(folder, _)| folder);
         let message = format!("`{folder}/` transfers what is in `{folder}`, so the job has no `{word}`");
         Some((at, message, format!("write `{folder}` without the `/`")))
+    }
+
+    /// A file that is to be encrypted, and is none of those that are transferred.
+    fn encrypted(&self) -> Option<Slip<'r>> {
+        let (names, at) = self.value("encrypt_input_files").or_else(|| self.value("dont_encrypt_input_files"))?;
+        let (value, _) = self.value("transfer_input_files").filter(|_| !self.has(&["my.transferinput"]))?;
+        let others = ["executable", "input"].into_iter().filter_map(|name| Some(self.value(name)?.0));
+        let files: Vec<&str> = value.split(',').map(str::trim).filter(|file| !file.is_empty()).collect();
+        let is_pattern = |text: &str| text.contains(['$', '*', '?', '"']);
+        // What has no `.` may be a folder with any files.
+        if is_pattern(names) || files.iter().any(|file| is_pattern(file) || !base(file).contains('.')) {
+            return None;
+        }
+        let files: Vec<&str> = files.into_iter().chain(others).collect();
+        let mut names = names.split([',', ' ']).filter(|name| !name.is_empty());
+        let missing = names.find(|name| !files.iter().any(|file| file == name || base(file) == base(name)))?;
+        let message = format!("`{missing}` is not transferred, so there is nothing to encrypt");
+        Some((at, message, "write a name that is in `transfer_input_files`".to_owned()))
     }
 
     /// A delay where a time is asked for.

@@ -264,6 +264,16 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
             Some((message, format!("write `(CurrentTime + {seconds})` for a time after the submission")))
         }
         "success_exit_code" | "checkpoint_exit_code" => {
+            let several = || {
+                let (first, last) = value.split_once(['-', ',', ' '])?;
+                let is_code = |text: &str| text.trim().parse::<u8>().is_ok();
+                (is_code(first) && last.split([',', ' ']).all(|code| code.is_empty() || is_code(code))).then_some(())
+            };
+            if several().is_some() {
+                let message = format!("`{name}` is one exit code, and `{value}` is no range or list");
+                let help = "write `on_exit_remove = ExitCode <= 2`, or such a condition, for several".to_owned();
+                return Some((message, help));
+            }
             let code = value.parse::<i64>().ok()?;
             let message = format!("`{name}` is {code}: programs end with a code from 0 to 255");
             (!(0..=255).contains(&code)).then(|| (message, "write the code of the program".to_owned()))

@@ -189,6 +189,11 @@ pub(super) fn odd_text(queue: &QueueStatement<'_>) -> Option<(String, String)> {
             let message = format!("`{pattern}` is not a regular expression here, but a pattern of names");
             Some((message, "write `*` for any letters, as in `*.csv`".to_owned()))
         }
+        (ItemList::Here(_), ItemKind::Rows) if queue.names.len() == 1 && text.contains(',') => {
+            let message =
+                format!("`from` takes a row on each line, so this is one job, with `{}` = `{text}`", queue.names[0]);
+            Some((message, format!("write `queue {} in ({text})`", queue.names[0])))
+        }
         (ItemList::Here(_), ItemKind::Rows) if is_list_file(text) => {
             let message = format!("`{text}` in parentheses is one item");
             Some((message, format!("write `from {text}` for the lines of the file")))

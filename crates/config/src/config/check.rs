@@ -16,7 +16,7 @@ mod words;
 
 pub use types::{AtZero, at_zero, is_number, seconds_of_days, unit, unit_of_days};
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use self::names::{DAEMONS, removed};
@@ -63,6 +63,7 @@ pub fn check(config: &Config) -> Vec<Diagnostic> {
     let known: BTreeSet<_> = not_elif.iter().map(line).collect();
     found.retain(|warning| !known.contains(&line(warning)));
     found.extend(not_elif);
+    found.extend(conditions_before_values(config));
     let mut checker = Checker::of(config);
     for definition in config.definitions() {
         checker.look_at(&definition);
@@ -122,6 +123,53 @@ fn not_elif(file: Arc<str>, text: &[u8]) -> Vec<Diagnostic> {
         let written = shown(&line.text[start..end]);
         let message = format!("`{written}` is not a keyword, so the condition is not read");
         found.push(line.warning(&(start..end), message).help("write `elif`").code("odd-line"));
+    }
+    found
+}
+
+/// Conditions with a macro that only a later line of the same file sets: a condition is decided when it is read.
+fn conditions_before_values(config: &Config) -> Vec<Diagnostic> {
+    let (mut set, mut found) = (BTreeSet::new(), Vec::new());
+    for source in config.sources() {
+        let mut lines = Lines::new(Arc::clone(&source.name), &source.text);
+        while let Ok(Some(line)) = lines.next(&mut Vec::new()) {
+            let indent = line.text.len() - line.text.trim_ascii_start().len();
+            let text = &line.text[indent..];
+            let range = match statement::condition(text) {
+                Some(Statement::If(rest) | Statement::Elif(rest)) => rest,
+                Some(_) => continue,
+                None => {
+                    let statement = if text.is_empty() { None } else { statement::parse(text).ok() };
+                    if let Some(Statement::Assign { name, .. }) = statement {
+                        set.insert(text[name].to_ascii_uppercase());
+                    }
+                    continue;
+                }
+            };
+            let condition = &text[range.clone()];
+            let (Some(start), true) = (memchr::memmem::find(condition, b"$("), condition.ends_with(b")")) else {
+                continue;
+            };
+            let name = &condition[start + 2..condition.len() - 1];
+            let upper = name.to_ascii_uppercase();
+            let is_name = !name.is_empty() && name.iter().all(|byte| super::reference::is_name_byte(*byte));
+            if !is_name || set.contains(&upper) || config.built_in(&upper).is_some() {
+                continue;
+            }
+            let later = config.definition(&upper).and_then(|definition| definition.place.cloned());
+            let Some(later) = later.filter(|later| later.file == source.name && later.line > line.start().line) else {
+                continue;
+            };
+            let message = format!(
+                "`$({})` has no value yet: line {} sets it after this condition is decided",
+                shown(name),
+                later.line
+            );
+            let warning = line
+                .warning(&(indent + range.start + start..indent + range.end), message)
+                .help("set it before the condition");
+            found.push(warning.code("odd-line"));
+        }
     }
     found
 }
@@ -226,8 +274,10 @@ pub fn lists_groups(config: &Config) -> bool {
 struct Checker<'c> {
     config: &'c Config,
     referenced: BTreeSet<Vec<u8>>,
-    /// Declared groups, upper case.
-    groups: BTreeSet<Vec<u8>>,
+    /// Declared groups: upper case, and as they are declared first.
+    groups: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// Groups that were compared with those that are not declared.
+    compared_groups: usize,
     /// True if all of them are known.
     groups_known: bool,
     /// The words of all values, once they are asked for.
@@ -256,7 +306,8 @@ impl<'c> Checker<'c> {
         Checker {
             config,
             referenced: referenced(config),
-            groups: groups.iter().map(|name| name.to_ascii_uppercase()).collect(),
+            groups: groups.iter().rev().map(|name| (name.to_ascii_uppercase(), name.clone())).collect(),
+            compared_groups: 0,
             groups_known,
             mentioned: None,
             cron_jobs: None,

@@ -119,7 +119,7 @@ fn of_size(
     }
     match number as i64 {
         1..=31 => found("seconds", "days or hours"),
-        1440 | 10080 | 43200 => found("seconds", "minutes"),
+        1440 | 10080 => found("seconds", "minutes"),
         _ => None,
     }
 }
