@@ -830,6 +830,49 @@ fn a_megabyte_of_conditions_is_explained_within_bounds() {
     assert!(text(&output.stdout).contains(cut), "{:.2000}{:.2000}", text(&output.stdout), text(&output.stderr));
 }
 
+/// References that double take time in proportion to the ad, and calls that are joined do to the text.
+#[test]
+fn jobs_that_double_or_join_many_calls_take_little_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let doubling: String = (0..60).map(|at| format!("A{at} = A{0} + A{0}\n", at + 1)).collect();
+    let calls: Vec<String> =
+        (0..4000).map(|at| format!("ifThenElse(TARGET.Memory > {at}, TARGET.Cpus > 0, false)")).collect();
+    for (name, requirements, more) in
+        [("double.ads", "A0 > 5".to_owned(), &*doubling), ("calls.ads", calls.join(" && "), "")]
+    {
+        let job = format!(
+            "MyType = \"Job\"\nClusterId = 1\nProcId = 0\nJobStatus = 1\nOwner = \"u\"\nRequestMemory = 1\n{more}\
+             Requirements = {requirements}\n"
+        );
+        let path = file(&folder, name, job.as_bytes());
+        let slots = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/stuck/slots.ads");
+        for command in [
+            &["match", "--job", &path, "--slots", slots][..],
+            &["negotiate", "--jobs", &path, "--slots", slots],
+            &["explain", "--jobs", &path, "--slots", slots, "--job", "1.0"],
+        ] {
+            // Each took more than a minute.
+            let output = limited(SPACE, PATIENCE / 3, "exec \"$0\" \"$@\"", command);
+            assert!(output.status.code().is_some(), "{command:?}: {:?} {}", output.status, text(&output.stderr));
+        }
+    }
+}
+
+/// Quotas of groups that are not declared are compared with those that are within bounds.
+#[test]
+fn many_group_quotas_are_checked_in_proportion_to_their_number() {
+    let folder = tempfile::tempdir().unwrap();
+    let quotas: String = (0..20_000).map(|at| format!("GROUP_QUOTA_g{at} = {at}\n")).collect();
+    let names: Vec<String> = (0..10_000).map(|at| format!("g{at}")).collect();
+    let text = format!("GROUP_NAMES = {}\n{quotas}", names.join(", "));
+    let path = file(&folder, "quotas.config", text.as_bytes());
+    for command in ["lint", "check"] {
+        let line = if command == "lint" { "exec \"$0\" lint \"$1\"" } else { "exec \"$0\" config check \"$1\"" };
+        let output = limited(SPACE, PATIENCE / 2, line, &[&path]);
+        assert_eq!(output.status.code(), Some(0), "{command}: {:?}", output.status);
+    }
+}
+
 /// Lines that go on and on are looked at once each.
 #[test]
 fn a_megabyte_of_open_lines_is_answered_in_the_session() {

@@ -425,6 +425,7 @@ impl<'c> Linter<'c> {
         let cost = match &expanded {
             Ok(text) => text.len(),
             Err(ExpandError::Length | ExpandError::References) => MAX_WORK >> 4,
+            Err(ExpandError::Depth(_)) => MAX_WORK >> 7,
             Err(_) => 0,
         };
         self.work.set(self.work.get() + cost);

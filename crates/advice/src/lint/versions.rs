@@ -12,7 +12,7 @@ use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::parse::parse_expr;
-use classmate::{ClassAd, Diagnostic, EvalOptions, Expr, Name, Semantics, Series, Span};
+use classmate::{ClassAd, Diagnostic, EvalError, EvalOptions, Expr, Limits, Name, Scope, Semantics, Series, Span};
 use hashbrown::HashSet;
 
 /// The version in which expressions are read, and those in which they must mean the same.
@@ -140,6 +140,9 @@ struct PairDifferences {
 /// The first differences between the versions that must read a text alike: in an example, or in its ad.
 fn differences(context: &LintContext<'_>) -> PairDifferences {
     let LintContext { versions, own, .. } = *context;
+    if own.is_some_and(|(name, ad)| takes_long(ad, name)) {
+        return PairDifferences { pair: [versions.read; 2], of_rules: Vec::new() };
+    }
     let mut alike = versions.alike.clone();
     alike.sort_by_key(|version| version.series());
     let settings = EvalOptions::default();
@@ -218,6 +221,15 @@ fn reaches(ad: &ClassAd, expr: &Expr, name: Name) -> bool {
         }
     }
     false
+}
+
+/// Tests whether an attribute takes more steps than its part of those of all attributes of the ad, which are compared in each version.
+fn takes_long(ad: &ClassAd, name: Name) -> bool {
+    const ALL_STEPS: u64 = 10_000_000;
+    const MIN_STEPS: u64 = 500;
+    let work = (ALL_STEPS / ad.len().max(1) as u64).max(MIN_STEPS);
+    let settings = EvalOptions { limits: Limits { work, ..Limits::default() }, ..EvalOptions::default() };
+    matches!(Scope::new(ad, &settings).eval_attr(name), Err(EvalError::Work(_)))
 }
 
 /// The finding about a difference by one rule: both readings, and what to write.

@@ -7,6 +7,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use classmate::internal::syntax::expr::NodeId;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::{ClassAd, Expr, Name, ParseOptions};
 use classmate_config::internal::config::table::default_text;
@@ -84,8 +85,12 @@ impl Origin {
     ///
     /// Releases of HTCondor write the same conditions in several ways, so those that name the same attributes are taken for them.
     pub(crate) fn of(job: &ClassAd, condition: &Expr) -> Option<Self> {
-        /// References in a condition that `condor_submit` adds, and more.
+        /// Nodes and references of a condition that `condor_submit` adds, and more.
+        const MAX_NODES: NodeId = 1000;
         const MAX_REFERENCES: usize = 100;
+        if condition.root() - condition.tree().first_of(condition.root()) > MAX_NODES {
+            return None;
+        }
         let references = condition.tree().outer_references(condition.root());
         if references.len() > MAX_REFERENCES {
             return None;

@@ -1,5 +1,7 @@
 //! Submit files in place of job ads.
 
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -16,8 +18,8 @@ use classmate_pool::internal::accountant::AccountantLog;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::queue::{Job, Submitter};
 
-/// Larger files are not submit files.
-const MAX_SIZE: u64 = 1 << 20;
+/// Bytes at the beginning and at the end of a file by which a submit file is recognized.
+const EDGE: u64 = 1 << 20;
 
 /// The user of this process, and what a pool says of its access points: the next cluster and the domains of its jobs.
 pub(super) fn context(snapshot: Option<&Snapshot>) -> SubmitContext {
@@ -84,11 +86,20 @@ impl SubmitFile {
 
     /// Reads a file if it is a submit file. Standard input never is, nor a compressed file.
     pub(super) fn detect(path: &Path) -> Result<Option<Self>, Failure> {
-        if !std::fs::metadata(path).is_ok_and(|facts| facts.is_file() && facts.len() <= MAX_SIZE) {
-            return Ok(None);
+        let Some(facts) = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file) else { return Ok(None) };
+        let edge = |start: u64| -> std::io::Result<Vec<u8>> {
+            let (mut file, mut text) = (File::open(path)?, Vec::new());
+            file.seek(SeekFrom::Start(start))?;
+            file.take(EDGE).read_to_end(&mut text)?;
+            Ok(text)
+        };
+        // A statement may queue many items, or stand behind many values.
+        for start in [0, facts.len().saturating_sub(EDGE)].into_iter().take(1 + usize::from(facts.len() > EDGE)) {
+            if is_submit(&edge(start).map_err(|error| Failure::reading(path.display(), &error))?) {
+                return Self::read(path).map(Some);
+            }
         }
-        let text = std::fs::read(path).map_err(|error| Failure::reading(path.display(), &error))?;
-        is_submit(&text).then(|| Self::read(path)).transpose()
+        Ok(None)
     }
 
     /// Its name.

@@ -88,15 +88,27 @@ fn with_fewer_values(part: &str, is_last: bool) -> String {
 
 /// A condition whose longest arguments of calls are cut, one after the other, until it has at most so many characters.
 fn without_arguments(condition: &str, most: usize) -> String {
-    let mut text = condition.to_owned();
-    loop {
-        let excess = text.chars().count().saturating_sub(most);
-        let length = |range: &Range<usize>| text[range.clone()].chars().count();
-        let longest = arguments(&text).into_iter().max_by_key(length);
-        let Some(range) = longest.filter(|range| excess > 0 && length(range) > 1) else { return text };
-        let kept = shortened(&text[range.clone()], length(&range).saturating_sub(excess + 1));
-        text.replace_range(range, &kept);
+    let mut excess = condition.chars().count().saturating_sub(most);
+    let places = arguments(condition);
+    let lengths: Vec<usize> = places.iter().map(|range| condition[range.clone()].chars().count()).collect();
+    let mut by_length: Vec<usize> = (0..places.len()).collect();
+    by_length.sort_by_key(|at| std::cmp::Reverse((lengths[*at], *at)));
+    let mut cut: Vec<Option<String>> = vec![None; places.len()];
+    for at in by_length.into_iter().take_while(|at| lengths[*at] > 1) {
+        if excess == 0 {
+            break;
+        }
+        let kept = shortened(&condition[places[at].clone()], lengths[at].saturating_sub(excess + 1));
+        excess = excess.saturating_sub(lengths[at].saturating_sub(kept.chars().count()));
+        cut[at] = Some(kept);
     }
+    let (mut text, mut done) = (String::new(), 0);
+    for (range, kept) in places.into_iter().zip(cut) {
+        text.push_str(&condition[done..range.start]);
+        text.push_str(kept.as_deref().unwrap_or(&condition[range.clone()]));
+        done = range.end;
+    }
+    text + &condition[done..]
 }
 
 /// The places of the arguments of the calls in an expression that are in no other call.

@@ -12,6 +12,9 @@ use classmate::internal::diagnostic::Severity;
 const OF_GROUPS: [&str; 5] =
     ["GROUP_QUOTA_DYNAMIC_", "GROUP_QUOTA_", "GROUP_ACCEPT_SURPLUS_", "GROUP_AUTOREGROUP_", "GROUP_PRIO_FACTOR_"];
 
+/// Groups whose names are compared with those of groups that are not declared, for all of these together.
+const MAX_COMPARED_GROUPS: usize = 1_000_000;
+
 /// A part of a name without the sign in front of it.
 fn separated(rest: &[u8]) -> Option<&[u8]> {
     rest.strip_prefix(b"_").or_else(|| rest.strip_prefix(b"."))
@@ -21,20 +24,20 @@ impl Checker<'_> {
     /// Returns true if a name of a family is of a group that there is.
     pub(super) fn is_member(&self, knob: &Knob, name: &[u8]) -> bool {
         let group = knob.name.ends_with("<group>").then(|| knob::member(knob, name)).flatten();
-        group.is_some_and(|group| self.groups.contains(&group.to_ascii_uppercase()))
+        group.is_some_and(|group| self.groups.contains_key(&group.to_ascii_uppercase()))
     }
 
     /// Reports a knob of a group that does not exist.
     pub(super) fn member(&mut self, knob: &Knob, name: &[u8], definition: &Definition<'_>) {
         let Some(member) = knob.name.ends_with("<group>").then(|| knob::member(knob, name)).flatten() else { return };
-        let is_declared = self.groups.contains(&member.to_ascii_uppercase());
+        let is_declared = self.groups.contains_key(&member.to_ascii_uppercase());
         let plain = knob::all().filter(|knob| !knob.is_family() && knob.name.starts_with("GROUP_QUOTA_"));
         if let Some(meant) = near::closest_within(1, name, plain.map(|knob| knob.name)).filter(|_| !is_declared) {
             let message = format!("`{}` is not a negotiator configuration variable", shown(name));
             self.found.push(definition.name_warning(message).code("unknown-knob").did_you_mean(Some(meant)));
             return;
         }
-        if !self.groups_known || self.groups.contains(&member.to_ascii_uppercase()) {
+        if !self.groups_known || self.groups.contains_key(&member.to_ascii_uppercase()) {
             return;
         }
         if let Some(meant) = self.of_declared_group(name) {
@@ -43,7 +46,10 @@ impl Checker<'_> {
             return;
         }
         let message = format!("`{}` has no effect: group `{}` is not in GROUP_NAMES", shown(name), shown(member));
-        let nearest = near::closest(member, &self.groups).and_then(|near| self.spelt(near));
+        // In a configuration of many groups and more that are not declared, those after the first have no suggestion.
+        self.compared_groups += self.groups.len();
+        let known = self.groups.keys().filter(|_| self.compared_groups <= MAX_COMPARED_GROUPS);
+        let nearest = near::closest(member, known).and_then(|near| self.spelt(near));
         let warning = definition.name_warning(message).code("undeclared-group");
         self.found.push(match nearest {
             Some(nearest) => warning.did_you_mean(Some(nearest)),
@@ -53,8 +59,7 @@ impl Checker<'_> {
 
     /// A group as it is declared.
     fn spelt(&self, group: &[u8]) -> Option<String> {
-        let declared = self.config.list("GROUP_NAMES").unwrap_or_default();
-        declared.iter().find(|known| known.eq_ignore_ascii_case(group)).map(|known| shown(known))
+        self.groups.get(&group.to_ascii_uppercase()).map(|known| shown(known))
     }
 
     /// The knob of a group that a name with a dot means, `GROUP_ACCEPT_SURPLUS.a`: the negotiator looks for the one with an underscore
@@ -97,8 +102,8 @@ impl Checker<'_> {
             words
         };
         // The longest group that the name ends with: a group `a_b` rather than `b`.
-        let mut ends = memchr::memchr_iter(b'_', &upper).filter(|at| *at > 0);
-        let group = ends.find_map(|at| self.groups.get(&upper[at + 1..]))?;
+        let ends = memchr::memchr_iter(b'_', &upper).filter(|at| *at > 0);
+        let group = ends.map(|at| &upper[at + 1..]).find(|group| self.groups.contains_key(*group))?;
         let front = &upper[..upper.len() - group.len()];
         let turned = OF_GROUPS.into_iter().find(|prefix| words(prefix.as_bytes()) == words(front));
         let prefix = turned.or_else(|| near::closest(front, OF_GROUPS))?;

@@ -174,10 +174,12 @@ impl Checker<'_> {
     /// Reports the consumption of a resource whose name is misspelled, `CONSUMPTION_CPU`; returns true if it is one.
     pub(super) fn other_resource(&mut self, knob: &Knob, name: &[u8], definition: &Definition<'_>) -> bool {
         let resource = (knob.name == "CONSUMPTION_<asset>").then(|| knob::member(knob, name)).flatten();
-        let own = types::own_resources(self.config);
-        let meant = resource.and_then(|resource| types::misspelled_resource(&shown(resource), &own));
+        let Some(resource) = resource else { return false };
+        let config = self.config;
+        let own = self.resources.get_or_insert_with(|| types::own_resources(config));
+        let meant = types::misspelled_resource(&shown(resource), own).map(|meant| meant.to_ascii_uppercase());
         let Some(meant) = meant else { return false };
-        self.misspelled_name(name, "", Some(format!("CONSUMPTION_{}", meant.to_ascii_uppercase())), definition);
+        self.misspelled_name(name, "", Some(format!("CONSUMPTION_{meant}")), definition);
         true
     }
 
