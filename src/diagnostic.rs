@@ -16,6 +16,8 @@ pub enum Severity {
     Error,
     /// The text can be used, but probably does not mean what its author intended.
     Warning,
+    /// The text is right if something outside of it completes it, such as the command line or the person who fills in a template.
+    Note,
 }
 
 impl Severity {
@@ -24,6 +26,7 @@ impl Severity {
         match self {
             Severity::Error => "error",
             Severity::Warning => "warning",
+            Severity::Note => "note",
         }
     }
 }

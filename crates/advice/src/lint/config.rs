@@ -37,7 +37,7 @@ use super::transforms::{self, TransformPart};
 use super::versions::{LintVersions, changed_text, read_elsewhere};
 use super::{
     LineIndex, MAX_OF_LINE, beside_comment, daemon_list, effects, execution_point, is_slip, lists, pairs, placed,
-    shifted_fix, template_order, unknowns, user_maps,
+    shifted_fix, template_order, templates, unknowns, user_maps,
 };
 use crate::versions::configuration::{attributes, compared_as, is_divided, referred_to};
 use classmate::internal::diagnostic::{Excerpt, Fix, Severity};
@@ -103,6 +103,7 @@ pub fn lint_beside(config: &Config, schema: Option<&AdSchema>) -> Vec<Diagnostic
         let place = alarm.range().0;
         (file.unwrap_or(usize::MAX), place.line, place.column)
     });
+    templates::once_in_each_file(&mut alarms);
     alarms
 }
 

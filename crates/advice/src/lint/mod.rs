@@ -60,6 +60,7 @@ mod submit_values;
 mod submit_whole;
 pub mod suite;
 mod template_order;
+mod templates;
 pub(crate) mod transforms;
 mod units;
 mod unknowns;
@@ -69,15 +70,15 @@ pub mod versions;
 use std::sync::Arc;
 
 use classmate::Diagnostic;
-use classmate::internal::diagnostic::{Excerpt, Fix};
+use classmate::internal::diagnostic::{Excerpt, Fix, Severity};
 use classmate_config::Location;
 
 /// A diagnostic of a text as one of the file that the text is in: its span counts in the excerpt, which begins on a
 /// line of the file, and its fix in the file.
 pub fn placed(mut found: Diagnostic, file: &Arc<str>, line: u64, excerpt: Excerpt, fix: Option<Fix>) -> Diagnostic {
     let line = u32::try_from(line).unwrap_or(u32::MAX);
-    // A difference between versions is as severe as what is lost.
-    if found.code != "version-dependent" {
+    // A difference between versions is as severe as what is lost; what something outside may complete is less.
+    if found.code != "version-dependent" && found.severity != Severity::Note {
         found.severity = catalogue::find(found.code).map_or(found.severity, |check| check.severity);
     }
     (found.excerpt, found.fix) = (Some(Box::new(excerpt)), fix.map(Box::new));

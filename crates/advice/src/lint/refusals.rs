@@ -54,6 +54,8 @@ pub(super) struct Reading {
     pub(super) table: bool,
     /// Another file, or a template, may set anything.
     pub(super) includes: bool,
+    /// Names, lower case, that DAGs give values to.
+    pub(super) given: BTreeSet<String>,
     /// The tag that ends a value of several lines, and the name that has the value.
     pub(super) tag: Option<(String, String)>,
     /// Values of commands and macros, lower case: those that may be the last, in order.
@@ -70,9 +72,10 @@ pub(super) struct Reading {
     pub(super) forgotten: BTreeMap<usize, usize>,
 }
 
-/// Reads the statements of a submit file. `endless` is true if the list of items of the last `queue` has no end.
-pub(super) fn read(statements: &[String], endless: bool) -> Reading {
-    let mut reading = read_all(statements, endless);
+/// Reads the statements of a submit file. `endless` is true if the list of items of the last `queue` has no end; DAGs give values to
+/// the names of `given`, lower case.
+pub(super) fn read(statements: &[String], endless: bool, given: BTreeSet<String>) -> Reading {
+    let mut reading = read_all(statements, endless, given);
     let forgotten = std::mem::take(&mut reading.forgotten);
     let counts = |(at, (statement, _)): &(usize, Refused)| forgotten.get(statement).is_none_or(|count| at >= count);
     reading.found =
@@ -80,8 +83,8 @@ pub(super) fn read(statements: &[String], endless: bool) -> Reading {
     reading
 }
 
-fn read_all(statements: &[String], endless: bool) -> Reading {
-    let mut reading = Reading::default();
+fn read_all(statements: &[String], endless: bool, given: BTreeSet<String>) -> Reading {
+    let mut reading = Reading { given, ..Reading::default() };
     for (at, statement) in statements.iter().enumerate() {
         if !reading.statement(at, statement) {
             return reading;

@@ -20,7 +20,6 @@ type Slip<'r> = (usize, String, String);
 impl<'r> Slips<'r> {
     pub(super) fn check(&self) -> Vec<Refused> {
         let all = [
-            self.environment(),
             self.arithmetic(),
             self.left_behind(),
             self.nodes(),
@@ -77,20 +76,6 @@ impl<'r> Slips<'r> {
             let message = format!("`{command}` is `{one}`, and this sets the same attribute to `{other}`");
             differ.then(|| (first.max(second), message, "remove one of the two".to_owned()))
         })
-    }
-
-    /// `"A=1;B=2"`: in double quotes, blanks separate variables.
-    fn environment(&self) -> Option<Slip<'r>> {
-        let (value, at) = self.either(["environment", "env"])?;
-        let inner = value.strip_prefix('"')?.strip_suffix('"').filter(|inner| !inner.contains('\''))?;
-        let is_setting = |rest: &str| {
-            let end = rest.find(|sign: char| !(sign.is_ascii_uppercase() || sign.is_ascii_digit() || sign == '_'));
-            end.is_some_and(|end| end > 0 && rest[end..].starts_with('='))
-        };
-        let rest = inner.split(';').skip(1).find(|rest| is_setting(rest))?;
-        let name = rest.split('=').next().unwrap_or_default();
-        let message = format!("`{name}` is not set: in double quotes, blanks separate variables, and `;` does not");
-        Some((at, message, format!("write `\"{}\"`", inner.replace(';', " "))))
     }
 
     /// `$(Process)*100` in arguments, which is text.

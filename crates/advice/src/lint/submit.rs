@@ -18,6 +18,7 @@ use super::submit_expressions::{
 };
 use super::submit_lines::{byte_order_mark, comment_in_statement, joined_command, odd_row, of_other_system};
 use super::submit_requests::{expanded_size, is_amount, number_expected, request, undefined_at_first, zero_quotient};
+use super::templates::without_placeholders;
 use super::versions::LintVersions;
 use super::{beside_comment, is_slip, own_types, placed, refusals, second_place, shifted_fix};
 use crate::submit::statements::{SubmitLine, joined, statements};
@@ -30,10 +31,15 @@ use classmate_config::internal::config::origin;
 
 /// Checks a submit file.
 pub fn lint(file: &Arc<str>, text: &[u8], versions: &LintVersions) -> Vec<Diagnostic> {
+    lint_given(file, text, versions, BTreeSet::new())
+}
+
+/// Checks a submit file to whose jobs a DAG gives macros with some names, lower case.
+pub fn lint_given(file: &Arc<str>, text: &[u8], versions: &LintVersions, given: BTreeSet<String>) -> Vec<Diagnostic> {
     let own = Own { versions: versions.clone(), ..Own::of(text) };
     let (all, endless) = statements(text);
     let lines: Vec<String> = all.iter().map(|(.., line)| String::from_utf8_lossy(&joined(line)).into_owned()).collect();
-    let reading = refusals::read(&lines, endless);
+    let reading = refusals::read(&lines, endless, given);
     let mut found: Vec<Diagnostic> = Vec::new();
     // The number of findings about each statement as a whole, and the last one of them.
     let mut of_reading: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
@@ -84,6 +90,7 @@ pub fn lint(file: &Arc<str>, text: &[u8], versions: &LintVersions) -> Vec<Diagno
             *last = last.clone().more_help(more(count));
         }
     }
+    let mut found = without_placeholders(file, &all, &lines, &reading.unread, found);
     found.sort_by_cached_key(|one| one.range().0.line);
     found
 }
@@ -322,7 +329,7 @@ fn closes_added(name: &str, text: &[u8], own: &Own) -> Option<Diagnostic> {
         name == "requirements" && parse_expr(text, &options).is_err() && parse_expr(&whole, &options).is_ok();
     let at = memchr::memchr(b')', text).filter(|_| is_closed)?;
     let message = "this is valid only inside the parentheses that `condor_submit` adds";
-    let found = Diagnostic::warning(message, Span::new(at, at + 1)).code("odd-command");
+    let found = Diagnostic::new(Severity::Note, message, Span::new(at, at + 1)).code("odd-command");
     Some(found.help("write a `(` for each `)`"))
 }
 

@@ -10,6 +10,7 @@ use super::submit_macros::BUILT_IN;
 use super::submit_programs::base;
 use crate::submit::bytes;
 use classmate::ParseOptions;
+use classmate::internal::diagnostic::Severity;
 use classmate::internal::syntax::expr::{Node, NodeId, Tree};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
@@ -64,7 +65,6 @@ impl Reading {
             self.node_of_one(universe),
             self.refused_proxy(),
             self.short_history(),
-            self.no_history(),
             self.resource_of_job(),
             self.both_ways(),
             self.two_programs(),
@@ -75,6 +75,12 @@ impl Reading {
             if !self.found.iter().any(|(of, _)| *of == at) {
                 self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
             }
+        }
+        let of_history = self.no_history().filter(|(at, ..)| !self.found.iter().any(|(of, _)| of == at));
+        if let Some((at, severity, message, help)) = of_history {
+            let mut found = warning(message, &statements[at], help).code("odd-command");
+            found.severity = severity;
+            self.found.push((at, found));
         }
     }
 
@@ -609,7 +615,7 @@ impl Reading {
     }
 
     /// An entry of a history of slots that the job does not have: the access point writes it only where a command asks for it.
-    fn no_history(&self) -> Companion {
+    fn no_history(&self) -> Option<(usize, Severity, String, String)> {
         /// Attributes that all jobs have, by the default of `SYSTEM_JOB_MACHINE_ATTRS`.
         const OF_ALL: [&str; 2] = ["cpus", "slotweight"];
         const MATCHES: [&str; 3] = ["match_list_length", "last_match_list_length", "lastmatchlistlength"];
@@ -627,14 +633,18 @@ impl Reading {
             let message = |command: &str| format!("the job has no `{word}` without `{command}`");
             if stem == "lastmatchname" {
                 let help = format!("add `match_list_length = {}`", number.saturating_add(1));
-                return (!may_have(&MATCHES)).then(|| (*at, message(MATCHES[0]), help));
+                return (!may_have(&MATCHES)).then(|| (*at, Severity::Warning, message(MATCHES[0]), help));
             }
             let own = stem.strip_prefix("machineattr").filter(|own| !own.is_empty() && !OF_ALL.contains(own))?;
             let shown = &word[stem.len() - own.len()..stem.len()];
             let length = format!(" and `job_machine_attrs_history_length = {}`", number.saturating_add(1));
             let more = if number > 0 { length.as_str() } else { "" };
-            let help = format!("add `job_machine_attrs = {shown}`{more}");
-            (!may_have(&ATTRIBUTES) && !may_have(&[&lower])).then(|| (*at, message(ATTRIBUTES[0]), help))
+            let help = format!(
+                "add `job_machine_attrs = {shown}`{more}, unless `SYSTEM_JOB_MACHINE_ATTRS` of the access point has `{shown}`"
+            );
+            // The access point may add it for all jobs.
+            let is_missing = !may_have(&ATTRIBUTES) && !may_have(&[&lower]);
+            is_missing.then(|| (*at, Severity::Note, message(ATTRIBUTES[0]), help))
         })
     }
 

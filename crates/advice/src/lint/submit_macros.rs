@@ -4,15 +4,15 @@
 //! attributes, the arguments of `queue`, and conditions of `if`; and, within these, macros. One file of more than 600 lines: all
 //! checks follow the same references.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::attributes::fact;
 use super::commands::{CommandKind, is_command, kind};
 use super::near_names::NearNames;
 use super::open_macros::{torn, torn_macro, without_macros};
-use super::refusals::{Reading, Refused, error};
+use super::refusals::{Reading, Refused, error, warning};
 use super::submit_notations::odd_function;
-use super::submit_odd::is_for_shell;
+use super::submit_odd::{FILES, is_for_shell};
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::syntax::token::Quoting;
@@ -138,6 +138,7 @@ impl<'r> Macros<'r> {
         found.extend(self.other_notations(statements));
         found.extend(self.torn(statements));
         found.extend(self.commented(statements));
+        found.extend(self.quoted(statements));
         found
     }
 
@@ -170,6 +171,25 @@ impl<'r> Macros<'r> {
             };
             let message = format!("`{}` is a part of `{command}`, which is not an expression then", &value[comment..]);
             found.push((*at, error(message, statement, "move the comment to its own line")));
+        }
+        found
+    }
+
+    /// `folder = "/data"` with `log = $(folder)/job.log`: the quotes are in the middle of the name of the file.
+    fn quoted(&self, statements: &[String]) -> Vec<Refused> {
+        let files = FILES.iter().filter_map(|name| Some((*name, self.reading.values.get(*name)?.last()?.0.as_str())));
+        let files: Vec<(&str, String)> = files.map(|(name, text)| (name, text.to_ascii_lowercase())).collect();
+        let mut found = Vec::new();
+        for (name, all) in self.reading.values.iter().filter(|(name, _)| !is_command(name) && !name.contains('.')) {
+            let [(value, at)] = all.as_slice() else { continue };
+            let inner = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+            let Some(inner) = inner.filter(|inner| !inner.is_empty() && !inner.contains('"')) else { continue };
+            let reference = format!("$({name})");
+            let user = files.iter().find(|(_, text)| text.contains(&reference) && !text.contains('"'));
+            let (Some((command, _)), Some(statement)) = (user, statements.get(*at)) else { continue };
+            let shown = statement.split('=').next().unwrap_or_default().trim();
+            let message = format!("the quotes are a part of the name in `{command}`, which refers to `$({shown})`");
+            found.push((*at, warning(message, statement, format!("write `{shown} = {inner}`")).code("odd-command")));
         }
         found
     }
@@ -385,7 +405,8 @@ impl<'r> Macros<'r> {
         let lower: BTreeSet<String> = queued.iter().map(|one| one.to_ascii_lowercase()).collect();
         let is_defined = |name: &String| {
             let built_in = BUILT_IN.contains(&name.as_str()) && !is_other_item(name, queued.is_empty());
-            lower.contains(name) || self.reading.values.contains_key(name) || built_in
+            let known = self.reading.values.contains_key(name) || self.reading.given.contains(name);
+            lower.contains(name) || known || built_in
         };
         let texts = self.reading.values.values().flatten().map(|(text, _)| text.as_str());
         let plain = texts
@@ -417,6 +438,19 @@ impl<'r> Macros<'r> {
         (!amount.contains('$')).then_some(help)
     }
 
+    /// Names, lower case, of which the file asks `if defined NAME`: it knows what it does without them.
+    fn asked(&self) -> BTreeSet<String> {
+        self.reading
+            .expanded
+            .iter()
+            .flat_map(|(text, _)| {
+                let words = text.split_whitespace().map(|word| word.trim_start_matches('!'));
+                words.skip_while(|word| !word.eq_ignore_ascii_case("defined")).skip(1)
+            })
+            .map(str::to_ascii_lowercase)
+            .collect()
+    }
+
     /// References to macros that nothing defines and that are named almost like one that is defined. Others may come from
     /// the command line or from a DAG.
     fn undefined(&self, statements: &[String]) -> Vec<Refused> {
@@ -429,21 +463,11 @@ impl<'r> Macros<'r> {
         let near = NearNames::of(own.iter().copied().filter(|known| known.len() >= 3).chain(BUILT_IN));
         let other_item = |name: &str| is_other_item(name, queued.is_empty());
         let is_defined = |name: &str| {
-            own.contains(name) || OF_DAGMAN.contains(&name) || BUILT_IN.contains(&name) && !other_item(name)
+            let given = OF_DAGMAN.contains(&name) || self.reading.given.contains(name);
+            own.contains(name) || given || BUILT_IN.contains(&name) && !other_item(name)
         };
-        // A file that asks `if defined NAME` knows what it does without it.
-        let asked: BTreeSet<String> = self
-            .reading
-            .expanded
-            .iter()
-            .flat_map(|(text, _)| {
-                let words = text.split_whitespace().map(|word| word.trim_start_matches('!'));
-                words.skip_while(|word| !word.eq_ignore_ascii_case("defined")).skip(1)
-            })
-            .map(str::to_ascii_lowercase)
-            .collect();
+        let asked = self.asked();
         let (is_open, speaks) = (self.is_for_others(statements, &queued), speaks_of_others(statements));
-        let mut found: Vec<Refused> = Vec::new();
         let referred: BTreeSet<String> =
             self.reading.values.values().flatten().flat_map(|(text, _)| references(text)).collect();
         // Of two names that are like the one of the items, each may come from elsewhere.
@@ -451,7 +475,11 @@ impl<'r> Macros<'r> {
             let is_like = |name: &&String| !is_defined(name) && (name.starts_with(known) || name.ends_with(known));
             referred.iter().filter(is_like).nth(1).is_none()
         };
-        let mut said: BTreeSet<(usize, String)> = BTreeSet::new();
+        // The help about each reference, and the statements that have it; and those that something outside may define.
+        let mut said: BTreeMap<String, (String, BTreeSet<usize>)> = BTreeMap::new();
+        let mut open = OpenReferences::default();
+        // All that nothing defines; a command of a shell is probably not meant beside others.
+        let mut unknown: BTreeSet<String> = BTreeSet::new();
         let texts = self.reading.values.values().flatten().chain(&self.reading.expanded);
         for (text, at) in texts {
             let Some(statement) = statements.get(*at) else { continue };
@@ -502,25 +530,96 @@ impl<'r> Macros<'r> {
                     .or_else(|| Some(format!("the items are called `$({})`", item().filter(|_| name.len() >= 3)?)))
                     .or_else(|| Some(format!("did you mean `$({})`?", slip()?)))
                     .or_else(|| Some(format!("did you mean `$({})`?", short_slip()?)))
-                    .or_else(|| Some(format!("did you mean `$({})`?", longer_slip()?)))
-                    .or_else(|| number().then(|| format!("one job is queued; define it, or write `$({name}:1)`")));
-                let missing =
-                    || (!is_open).then(|| format!("define `{name}`, or write a default, as in `$({name}:1)`"));
-                let Some(help) = help.or_else(missing) else { continue };
+                    .or_else(|| Some(format!("did you mean `$({})`?", longer_slip()?)));
                 let reference = format!("$({name})");
-                if !said.insert((*at, reference.clone())) {
-                    continue;
+                unknown.insert(lower.clone());
+                if let Some(help) = help {
+                    said.entry(reference).or_insert((help, BTreeSet::new())).1.insert(*at);
+                } else if number() {
+                    open.number = Some((*at, reference));
+                } else if !is_open {
+                    open.others.insert((*at, reference));
                 }
-                let begin = statement.find(&reference).unwrap_or_default();
-                let message = format!("`{reference}` is not defined and expands to nothing");
-                let mut warning = Diagnostic::warning(message, Span::new(begin, begin + reference.len()));
-                warning = warning.help(help).code("undefined-macro");
-                warning.severity = Severity::Warning;
-                found.push((*at, warning));
             }
+        }
+        let is_of_shell = |reference: &str| of_shell(&reference[2..reference.len() - 1]).is_some();
+        if is_open && unknown.len() > 1 {
+            for (reference, (_, all)) in said.iter().filter(|(reference, _)| is_of_shell(reference)) {
+                open.others.extend(all.iter().map(|at| (*at, reference.clone())));
+            }
+            said.retain(|reference, _| !is_of_shell(reference));
+            open.is_completed = true;
+        }
+        let mut found: Vec<Refused> = open.finding(statements, queue).into_iter().collect();
+        for (reference, (help, all)) in said {
+            let Some((at, statement)) = all.first().and_then(|at| Some((*at, statements.get(*at)?))) else { continue };
+            let times = if all.len() > 1 { format!(", also in {} more lines", all.len() - 1) } else { String::new() };
+            let times = if all.len() == 2 { ", also in 1 more line".to_owned() } else { times };
+            let message = format!("`{reference}` is not defined and expands to nothing{times}");
+            found.push((at, undefined(message, statement, &reference, help)));
         }
         found
     }
+}
+
+/// References to macros that resemble no name of the file: the command line or a DAG may define them.
+#[derive(Default)]
+struct OpenReferences {
+    /// The one that is the number of jobs.
+    number: Option<(usize, String)>,
+    /// The statements of all others.
+    others: BTreeSet<(usize, String)>,
+    /// The file has more of them, and is for another program by that.
+    is_completed: bool,
+}
+
+impl OpenReferences {
+    /// One finding about all of them.
+    fn finding(self, statements: &[String], queue: Option<usize>) -> Option<Refused> {
+        /// Names that are shown.
+        const MOST: usize = 4;
+        let (is_only_number, is_completed) = (self.others.is_empty(), self.is_completed);
+        let mut all = self.others;
+        all.extend(self.number);
+        let (at, first) = all.first()?.clone();
+        let mut names: Vec<&String> = Vec::new();
+        for (_, reference) in &all {
+            if !names.contains(&reference) {
+                names.push(reference);
+            }
+        }
+        let mut shown: Vec<String> = names.iter().take(MOST).map(|name| format!("`{name}`")).collect();
+        if names.len() > MOST {
+            shown.push(format!("{} more", names.len() - MOST));
+        }
+        let last = shown.pop()?;
+        let list = if shown.is_empty() { last } else { format!("{} and {last}", shown.join(", ")) };
+        let message = match names.len() {
+            1 if is_only_number => {
+                format!("{list} has no value in this file: one job is queued unless the command line gives it one")
+            }
+            1 => {
+                format!("{list} has no value in this file, and is empty unless the command line or a DAG gives it one")
+            }
+            _ => format!(
+                "{list} have no value in this file, and are empty unless the command line or a DAG gives them one"
+            ),
+        };
+        let name = first.trim_start_matches("$(").trim_end_matches(')');
+        let help = format!("define `{name}`, or write a default, as in `$({name}:1)`");
+        let mut found = undefined(message, statements.get(at)?, &first, help);
+        // A file that leaves several open, or what it queues, is completed elsewhere.
+        if is_completed || names.len() > 1 || all.iter().any(|(at, _)| Some(*at) == queue) {
+            found.severity = Severity::Note;
+        }
+        Some((at, found))
+    }
+}
+
+/// The warning about a reference in a statement that nothing defines.
+fn undefined(message: String, statement: &str, reference: &str, help: String) -> Diagnostic {
+    let begin = statement.find(reference).unwrap_or_default();
+    Diagnostic::warning(message, Span::new(begin, begin + reference.len())).help(help).code("undefined-macro")
 }
 
 /// Tests whether the comments of a file speak of the command line or of a DAG.

@@ -158,7 +158,9 @@ pub(super) fn of_shell(value: &str) -> Option<(String, String)> {
         let rest = &value[at + 1..];
         let (inner, close) = rest.strip_prefix('{').map_or((rest, ""), |inner| (inner, "}"));
         let end = inner.find(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_')).unwrap_or(inner.len());
-        let word = Some(&inner[..end]).filter(|word| VARIABLES.contains(word))?;
+        // `LIBRARIES=/x:$LIBRARIES` adds to a variable of the same value.
+        let is_own = |word: &str| word.len() > 2 && value.contains(&format!("{word}="));
+        let word = Some(&inner[..end]).filter(|word| VARIABLES.contains(word) || is_own(word))?;
         let plain = inner[end..].starts_with(close) && !inner[end..].starts_with('(') && !value[..at].ends_with('$');
         let shown = &value[at..value.len() - inner.len() + end + close.len()];
         let message = format!("`{shown}` is passed as it is: a shell does not read it");

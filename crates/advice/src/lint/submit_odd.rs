@@ -14,7 +14,7 @@ use crate::submit::queue::number;
 use classmate_config::internal::config::unclosed;
 
 /// Commands that are the name of one file or folder.
-const FILES: [&str; 11] = [
+pub(super) const FILES: [&str; 11] = [
     "scitokens_file",
     "executable",
     "input",
@@ -118,10 +118,6 @@ fn odd_path(name: &str, value: &str) -> Option<(String, String)> {
     let is_list = matches!(name, "transfer_input_files" | "transfer_output_files");
     if !is_list && !FILES.contains(&name) {
         return None;
-    }
-    if value.starts_with('<') && value.ends_with('>') {
-        let message = format!("`{value}` is a placeholder");
-        return Some((message, format!("write the name: `{name} = …`")));
     }
     if let Some(sign) = ["<", ">", "2>"].into_iter().find(|sign| value.starts_with(sign)) {
         let message = format!("`{sign}` is a part of the name of the file: no shell reads it");
@@ -469,7 +465,9 @@ fn odd_environment(value: &str) -> Option<(String, String)> {
         let message = format!("`{name}` is a part of the value of `{first}`: only blanks separate");
         return Some((message, format!("write `\"{meant}\"`")));
     }
-    if let Some([first, ..]) = comma.filter(|_| !value.contains('\'')) {
+    // A list in one variable may end with a comma; separating ones are mostly behind each value.
+    let is_usual = words.iter().filter(|word| word.ends_with(',')).count() * 2 + 1 >= words.len();
+    if let Some([first, ..]) = comma.filter(|_| is_usual && !value.contains('\'')) {
         let message = format!("the comma is a part of the value in `{first}`: only blanks separate");
         let all: Vec<&str> = words.iter().map(|word| word.trim_end_matches(',')).collect();
         return Some((message, format!("write `\"{}\"`", all.join(" "))));
@@ -487,7 +485,7 @@ fn odd_environment(value: &str) -> Option<(String, String)> {
         (rest[word.len()..].starts_with('=') && !word.is_empty()).then_some(word)
     })?;
     let message = format!("`{joined}` is a part of the value before it: in quotes, only blanks separate");
-    Some((message, "write blanks in place of `;`".to_owned()))
+    Some((message, format!("write blanks in place of `;`: `{}`", value.replace(';', " "))))
 }
 
 /// Files, images and arguments that are read as one name, or with their quotes.

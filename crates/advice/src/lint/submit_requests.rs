@@ -186,7 +186,7 @@ pub(super) fn no_amount(name: &str, text: &str) -> Option<Diagnostic> {
         "request_cpus" => 4_096.0,
         "request_gpus" => 1_024.0,
         "request_memory" => 1e9,
-        "request_disk" => 1e15,
+        "request_disk" => 1e12,
         _ => f64::INFINITY,
     };
     if amount >= most {

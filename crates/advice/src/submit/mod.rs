@@ -4,6 +4,7 @@
 //! access point or when the job runs are ignored.
 
 pub(crate) mod added;
+mod dags;
 mod items;
 pub(crate) mod pending;
 pub(crate) mod queue;
@@ -26,6 +27,7 @@ use classmate::{ClassAd, Diagnostic, Expr, ParseOptions, Semantics};
 use classmate_config::internal::config::table::default_text;
 use classmate_config::{Config, ConfigError, Context};
 
+pub use dags::given_by_dags;
 pub use items::QueueItems;
 pub use statements::is_submit;
 

@@ -143,6 +143,7 @@ impl Finding {
         match self.diagnostic.severity {
             Severity::Error => "error",
             Severity::Warning => "warning",
+            Severity::Note => "note",
         }
     }
 

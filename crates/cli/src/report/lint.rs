@@ -14,8 +14,12 @@ use classmate_advice::internal::lint::is_safe;
 
 /// The number of errors and the number of warnings.
 pub fn counts(alarms: &[Diagnostic]) -> (u64, u64) {
-    let errors = alarms.iter().filter(|alarm| alarm.severity == Severity::Error).count();
-    (errors as u64, (alarms.len() - errors) as u64)
+    (number(alarms, Severity::Error), number(alarms, Severity::Warning))
+}
+
+/// The number of findings of a severity.
+fn number(alarms: &[Diagnostic], severity: Severity) -> u64 {
+    alarms.iter().filter(|alarm| alarm.severity == severity).count() as u64
 }
 
 /// Numbers of findings that are not shown.
@@ -27,10 +31,12 @@ pub struct Suppressed {
     pub known: u64,
 }
 
-/// The last line: numbers of errors and warnings, and of the findings that are not shown.
+/// The last line: numbers of errors and warnings, of notes if there are any, and of the findings that are not shown.
 fn summary(alarms: &[Diagnostic], suppressed: Suppressed) -> String {
     let (errors, warnings) = counts(alarms);
-    let line = format!("{}, {}", counted(errors, "error"), counted(warnings, "warning"));
+    let notes = number(alarms, Severity::Note);
+    let notes = if notes > 0 { format!(", {}", counted(notes, "note")) } else { String::new() };
+    let line = format!("{}, {}{notes}", counted(errors, "error"), counted(warnings, "warning"));
     let allowed = Some(format!("{} allowed by comments", suppressed.allowed)).filter(|_| suppressed.allowed > 0);
     let known = Some(format!("{} in the baseline", suppressed.known)).filter(|_| suppressed.known > 0);
     let more: Vec<String> = allowed.into_iter().chain(known).collect();

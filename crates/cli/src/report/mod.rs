@@ -135,6 +135,7 @@ pub fn render_within(
     let level = match finding.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
+        Severity::Note => Level::NOTE,
     };
     let message = escaped(&finding.message);
     let title = level.primary_title(&*message);

@@ -157,6 +157,9 @@ fn is_of_own_daemon(variable: &[u8], upper: &[u8]) -> bool {
     front.is_some_and(|front| upper.starts_with(front))
 }
 
+/// The first reference to an undefined macro, and the variables that are not valid without it.
+type UndefinedMacro = (Diagnostic, Vec<String>);
+
 impl Linter<'_> {
     /// Notes undefined macros without which a text is not an expression; returns true if there is one.
     pub(super) fn undefined(&mut self, name: &[u8], definition: &Definition<'_>) -> bool {
@@ -182,15 +185,35 @@ impl Linter<'_> {
     /// Reports each undefined macro once. Files that are only a part of a configuration may leave it to the others.
     pub(super) fn undefined_macros(&mut self) {
         let whole = has_root(self.config);
+        // Those of one line have one cause.
+        let mut of_lines: BTreeMap<(String, u32), Vec<UndefinedMacro>> = BTreeMap::new();
         for (found, knobs) in std::mem::take(&mut self.undefined).into_values() {
-            let define = found.help.clone().unwrap_or_default();
+            let place = found.place.as_ref().map(|place| (place.file.to_string(), place.line));
+            of_lines.entry(place.unwrap_or_default()).or_default().push((found, knobs));
+        }
+        for mut all in of_lines.into_values() {
+            all.sort_by_key(|(found, _)| {
+                (found.place.as_ref().map_or(0, |place| place.column), found.span.range().start)
+            });
+            let knobs: Vec<String> = all.iter().flat_map(|(_, knobs)| knobs.clone()).collect();
             let others = knobs[1..].iter().filter(|knob| **knob != knobs[0]).collect::<BTreeSet<_>>().len();
-            let effect = match others {
-                0 => format!("without it, `{}` is not a valid expression", knobs[0]),
-                1 => format!("without it, `{}` and 1 other variable are not valid expressions", knobs[0]),
-                _ => format!("without it, `{}` and {others} other variables are not valid expressions", knobs[0]),
+            let (found, _) = all.swap_remove(0);
+            let (it, define) = match all.as_slice() {
+                [] => ("it", found.help.clone().unwrap_or_default()),
+                _ => ("them", "define them, or write defaults".into()),
             };
-            self.report(found.help(format!("{effect}; {define}")), Some(knobs[0].clone()));
+            let effect = match others {
+                0 => format!("without {it}, `{}` is not a valid expression", knobs[0]),
+                1 => format!("without {it}, `{}` and 1 other variable are not valid expressions", knobs[0]),
+                _ => format!("without {it}, `{}` and {others} other variables are not valid expressions", knobs[0]),
+            };
+            let mut found = found.help(format!("{effect}; {define}"));
+            let more = all.len();
+            if let Some(end) = found.message.find(" is not defined").filter(|_| more > 0) {
+                let macros = if more == 1 { "1 more macro" } else { &format!("{more} more macros") };
+                found.message = format!("{} and {macros} are not defined and expand to nothing", &found.message[..end]);
+            }
+            self.report(found, Some(knobs[0].clone()));
             if let Some(alarm) = self.alarms.last_mut().filter(|_| !whole) {
                 alarm.severity = Severity::Warning;
             }

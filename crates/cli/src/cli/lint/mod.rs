@@ -5,7 +5,7 @@ mod fix;
 mod reading;
 mod watch;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -40,7 +40,7 @@ use classmate_advice::internal::lint::expression::{LintContext, Role};
 use classmate_advice::internal::lint::schema::AdSchema;
 use classmate_advice::internal::lint::versions::LintVersions;
 use classmate_advice::internal::lint::{config, expression, placed, shifted_fix, submit, suite};
-use classmate_advice::internal::submit::is_submit;
+use classmate_advice::internal::submit::{given_by_dags, is_submit};
 use classmate_config::internal::config::is_name_byte;
 use classmate_config::{Config, Context};
 use classmate_pool::internal::negotiate::directory::SlotAttributes;
@@ -214,7 +214,8 @@ fn show(arguments: &LintArguments, findings: &Findings, streams: Streams) -> Res
 
 /// The exit status for some findings.
 fn status(arguments: &LintArguments, alarms: &[Diagnostic]) -> ExitCode {
-    let wrong = alarms.iter().any(|alarm| alarm.severity == Severity::Error || arguments.deny_warnings);
+    let is_denied = |severity| severity == Severity::Error || severity == Severity::Warning && arguments.deny_warnings;
+    let wrong = alarms.iter().any(|alarm| is_denied(alarm.severity));
     if wrong { ExitCode::from(2) } else { ExitCode::SUCCESS }
 }
 
@@ -471,7 +472,40 @@ fn of_file(
     let name: Arc<str> = Arc::from(source.name.as_str());
     let mut alarms = of_text(path, (&name, text.as_slice()), kind, schema)?;
     suppressed.allowed += allow(&name, &text, &mut alarms);
-    Ok(alarms)
+    Ok(if kind == FileKind::Submit { once(alarms) } else { alarms })
+}
+
+/// Of findings of a file that say the same, the first one, with the lines of the others; those with a fix remain.
+fn once(alarms: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    /// Lines that are named.
+    const MOST: usize = 8;
+    let mut kept: Vec<(Diagnostic, Vec<u64>)> = Vec::with_capacity(alarms.len());
+    let mut first: HashMap<(&str, String, Option<Box<str>>), usize> = HashMap::new();
+    for alarm in alarms {
+        let line = alarm.range().0.line;
+        let key = (alarm.code, alarm.message.clone(), alarm.help.clone());
+        match first.get(&key).filter(|_| alarm.fix.is_none()) {
+            Some(at) => kept[*at].1.push(line),
+            None => {
+                if alarm.fix.is_none() {
+                    first.insert(key, kept.len());
+                }
+                kept.push((alarm, Vec::new()));
+            }
+        }
+    }
+    let shown = |(alarm, lines): (Diagnostic, Vec<u64>)| {
+        let named: Vec<String> = lines.iter().take(MOST).map(ToString::to_string).collect();
+        match lines.len() {
+            0 => alarm,
+            1 => alarm.more_help(format!("the same in line {}", named[0])),
+            count if count > MOST => {
+                alarm.more_help(format!("the same in lines {} and {} more", named.join(", "), count - MOST))
+            }
+            _ => alarm.more_help(format!("the same in lines {}", named.join(", "))),
+        }
+    };
+    kept.into_iter().map(shown).collect()
 }
 
 fn of_text(
@@ -481,7 +515,7 @@ fn of_text(
     schema: &Arc<AdSchema>,
 ) -> Result<Vec<Diagnostic>, Failure> {
     Ok(match kind {
-        FileKind::Submit => submit::lint(name, text, &schema.versions),
+        FileKind::Submit => submit::lint_given(name, text, &schema.versions, given_by_dags(path)),
         FileKind::Test => {
             let folder = path.parent().unwrap_or(Path::new("")).to_owned();
             suite::lint(name, text, &schema.versions, &|file| contents(&folder.join(file)).ok())

@@ -59,7 +59,7 @@ impl Checker<'_> {
         let Some(name) = swallowed_name(text).filter(|name| is_list || is_named(name)) else { return };
         let message = format!("`{} =` is a part of the value of `{}`", shown(name), shown(bare));
         let found = definition.value_problem(Severity::Warning, message).code("odd-line");
-        self.found.push(found.help("write it on its own line, without `\\` at the end of the line before it"));
+        self.found.push(found.help("write it on its own line"));
     }
 
     /// Reports a name that is not a knob but looks like one.
