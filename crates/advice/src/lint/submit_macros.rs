@@ -13,6 +13,7 @@ use super::open_macros::{torn, torn_macro, without_macros};
 use super::refusals::{Reading, Refused, error, warning};
 use super::submit_notations::odd_function;
 use super::submit_odd::{FILES, is_for_shell};
+use crate::submit::queue::{ItemList, QueueStatement};
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::syntax::token::Quoting;
@@ -438,6 +439,13 @@ impl<'r> Macros<'r> {
         (!amount.contains('$')).then_some(help)
     }
 
+    /// Tests whether the file queues items, as far as it is known.
+    fn has_items(&self) -> bool {
+        let Some((queue, _)) = &self.reading.queued else { return true };
+        let arguments = self.reading.expanded.iter().find(|(_, at)| at == queue).map_or("", |(text, _)| text.as_str());
+        QueueStatement::parse(arguments).map_or(true, |statement| statement.list != ItemList::None)
+    }
+
     /// Names, lower case, of which the file asks `if defined NAME`: it knows what it does without them.
     fn asked(&self) -> BTreeSet<String> {
         self.reading
@@ -461,7 +469,8 @@ impl<'r> Macros<'r> {
         let own: BTreeSet<&str> =
             self.reading.values.keys().filter(is_plain).chain(&queued).map(String::as_str).collect();
         let near = NearNames::of(own.iter().copied().filter(|known| known.len() >= 3).chain(BUILT_IN));
-        let other_item = |name: &str| is_other_item(name, queued.is_empty());
+        let has_items = self.has_items();
+        let other_item = |name: &str| is_other_item(name, queued.is_empty() && has_items);
         let is_defined = |name: &str| {
             let given = OF_DAGMAN.contains(&name) || self.reading.given.contains(name);
             own.contains(name) || given || BUILT_IN.contains(&name) && !other_item(name)
@@ -521,8 +530,23 @@ impl<'r> Macros<'r> {
                     };
                     queued.iter().find(is_part).filter(|known| !speaks && is_only(known))
                 };
+                // `$(mem)` beside `mem_gb`, which nothing refers to.
+                let unused_slip = || {
+                    let is_part = |known: &&&str| {
+                        let rest = known.strip_prefix(lower.as_str()).map(|rest| rest.starts_with('_'));
+                        let front = known.strip_suffix(lower.as_str()).map(|front| front.ends_with('_'));
+                        rest.or(front) == Some(true) && !is_command(known) && !referred.contains(**known)
+                    };
+                    let mut like = own.iter().filter(|_| name.len() >= 3).filter(is_part);
+                    like.next().filter(|_| like.next().is_none())
+                };
+                let no_items = || {
+                    let is_empty = lower == "item" && !has_items;
+                    is_empty.then(|| "the queue statement has no items: the number of a job is `$(Process)`".to_owned())
+                };
                 let number = || Some(*at) == queue && text.split_whitespace().next() == Some(&format!("$({name})"));
-                let help = of_attribute(&given, &lower)
+                let help = no_items()
+                    .or_else(|| of_attribute(&given, &lower))
                     .or_else(|| self.of_slot(&lower).filter(|_| !speaks))
                     .or_else(|| of_environment(name))
                     .or_else(|| of_job(&lower))
@@ -530,7 +554,8 @@ impl<'r> Macros<'r> {
                     .or_else(|| Some(format!("the items are called `$({})`", item().filter(|_| name.len() >= 3)?)))
                     .or_else(|| Some(format!("did you mean `$({})`?", slip()?)))
                     .or_else(|| Some(format!("did you mean `$({})`?", short_slip()?)))
-                    .or_else(|| Some(format!("did you mean `$({})`?", longer_slip()?)));
+                    .or_else(|| Some(format!("did you mean `$({})`?", longer_slip()?)))
+                    .or_else(|| Some(format!("did you mean `$({})`?", unused_slip()?)));
                 let reference = format!("$({name})");
                 unknown.insert(lower.clone());
                 if let Some(help) = help {
