@@ -1,5 +1,5 @@
-//! Job ads that `condor_submit -dry-run` of HTCondor 25.14.1 made of submit files, in `data/submit.jsonl`: the attributes
-//! on which matching depends.
+//! Job ads that `condor_submit -dry-run` of HTCondor 25.14.1 made of submit files: in `data/submit.jsonl` some attributes, in
+//! `data/submit-whole.jsonl` all of them.
 
 use std::collections::BTreeMap;
 
@@ -35,6 +35,79 @@ fn submit_files_make_the_ads_that_condor_submit_makes() {
             }
         }
     }
+}
+
+#[derive(Deserialize)]
+struct RecordedWhole {
+    name: String,
+    submit: String,
+    job: BTreeMap<String, String>,
+}
+
+/// Each attribute that is written is as it was recorded, and those that were recorded are written but for names of files, the
+/// environment, and what the tool alone knows.
+#[test]
+fn every_attribute_is_as_condor_submit_writes_it() {
+    /// What a dry run does not know, or knows better: the user, the access point and the time.
+    const OTHERWISE: [&str; 4] = ["Owner", "User", "QDate", "EnteredCurrentStatus"];
+    const LEFT_OUT: [&str; 18] = [
+        "In",
+        "Out",
+        "Err",
+        "Iwd",
+        "Cmd",
+        "UserLog",
+        "TransferIn",
+        "TransferOut",
+        "TransferErr",
+        "StreamIn",
+        "StreamOut",
+        "StreamErr",
+        "TransferInput",
+        "JobSubmitFile",
+        "KillSig",
+        "ContainerImageSource",
+        "ContainerImageFullPath",
+        "Environment",
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    for (name, size) in [("run.sh", 5000), ("in1", 3_000_000), ("in1.sif", 3_000_000)] {
+        std::fs::write(folder.path().join(name), vec![0; size]).unwrap();
+    }
+    let context = SubmitContext {
+        owner: "root".to_owned(),
+        file_system: Some("vm".to_owned()),
+        cluster: 1,
+        ..SubmitContext::default()
+    };
+    let records: Vec<RecordedWhole> =
+        include_str!("data/submit-whole.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(records.len() >= 16);
+    let mut wrong = Vec::new();
+    for RecordedWhole { name, submit, job: recorded } in records {
+        let made = jobs(&name, submit.as_bytes(), &context, Some(folder.path())).unwrap().remove(0);
+        let expected = |text: &str| {
+            let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+            parse_expr(text.as_bytes(), &options).unwrap().to_string()
+        };
+        for (attribute, expr) in made.iter().filter(|(name, _)| !OTHERWISE.contains(&&*name.display())) {
+            let attribute = attribute.display();
+            let text = recorded.get(&*attribute).map(|text| expected(text));
+            if text.as_ref() != Some(&expr.to_string()) {
+                wrong.push(format!("{name}: {attribute} is {expr}, expected {text:?}"));
+            }
+        }
+        // The program of `evict` does not exist, and quotation marks are in its arguments.
+        let may_miss = |attribute: &str| {
+            LEFT_OUT.contains(&attribute)
+                || attribute.starts_with("VMPARAM_")
+                || ["JobVM_VCPUS", "JobVMVNCConsole", "ToolDaemonCmd", "ToolDaemonArguments"].contains(&attribute)
+                || name == "evict" && ["ExecutableSize", "ImageSize", "Arguments"].contains(&attribute)
+        };
+        let missing = recorded.keys().filter(|attribute| !made.contains(attribute.as_str()) && !may_miss(attribute));
+        wrong.extend(missing.map(|attribute| format!("{name}: {attribute} is missing")));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// The files that were there when `data/queue.jsonl` was recorded; `dir.dat` and `run.b` were folders.

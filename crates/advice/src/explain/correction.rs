@@ -1,5 +1,5 @@
 //! Corrections of likely mistakes in a condition of the job: a similar name for one that no ad defines, a string for a
-//! word without quotation marks, a pattern for a string with `*` in it.
+//! word without quotation marks, a pattern for a string with `*` in it, the scope of a name that both sides define.
 //!
 //! In: a condition. Out: what to write in its place, and the condition with that written.
 
@@ -12,7 +12,7 @@ use classmate::internal::syntax::expr::{Node, NodeId};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::parse::parse_expr;
-use classmate::internal::syntax::view::View;
+use classmate::internal::syntax::view::{RefScope, Reference, View};
 use classmate::{ClassAd, Expr, Name, ParseOptions, Semantics, Text};
 
 /// Parts of a condition with what to write there, and the condition that comes of it.
@@ -164,6 +164,26 @@ pub(super) fn versions(expr: &Expr, is_version: &dyn Fn(Name, &str) -> bool) -> 
     };
     let text = format!("{function}({:#}, \"{number}\")", expr.part(attribute));
     parsed(text.as_bytes(), tree.semantics)
+}
+
+/// The condition with `TARGET.` before names that are looked up in the job though the slots have them as well, where that was probably
+/// meant; none without such names.
+pub(super) fn of_slots(expr: &Expr, is_shared: &dyn Fn(Name) -> bool) -> Option<Expr> {
+    let whole = expr.part(expr.tree().bare(expr.root()));
+    let tree = whole.tree();
+    let (mut parts, mut waiting) = (Vec::new(), vec![whole.root()]);
+    while let Some(id) = waiting.pop() {
+        match tree.view(id) {
+            View::Reference(Reference { scope: RefScope::Either, name }) if is_shared(name) => parts.push((id, name)),
+            View::Reference(_) | View::Select { .. } | View::Ad(_) => {}
+            _ => waiting.extend(tree.parts(id)),
+        }
+    }
+    // Later nodes first: a replacement moves only the nodes after it.
+    parts.sort_by_key(|(id, _)| std::cmp::Reverse(*id));
+    let scoped = |name: Name| parsed(format!("TARGET.{name}").as_bytes(), tree.semantics);
+    let replaced = |whole: Expr, (id, name): &(NodeId, Name)| Some(whole.with_part(*id, &scoped(*name)?));
+    parts.iter().try_fold(whole.clone(), replaced).filter(|_| !parts.is_empty())
 }
 
 /// The test of a list of strings in any case that was probably intended by one in the same case: no element is a value of the

@@ -7,6 +7,8 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use super::attributes::is_measured;
+
 use classmate::internal::syntax::expr::NodeId;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::{ClassAd, Expr, Name, ParseOptions};
@@ -199,7 +201,7 @@ static OF_HTCONDOR: LazyLock<HashSet<Vec<u8>>> = LazyLock::new(|| {
 
 /// Tests if HTCondor sets an attribute of a job, whatever the submit file says.
 pub(crate) fn is_of_htcondor(name: Name) -> bool {
-    OF_HTCONDOR.contains(name.folded())
+    OF_HTCONDOR.contains(name.folded()) || is_measured(name)
 }
 
 /// The method of the URLs that a plugin has to transfer, by the condition for it.

@@ -1,9 +1,10 @@
-//! The job ads that `condor_submit` makes of a submit file, as far as matching depends on them.
+//! The job ads that `condor_submit` makes of a submit file, without names of files, the environment and what only the access point
+//! knows.
 //!
-//! In: the text of a submit file, and facts about the access point. Out: an ad for each job. Commands that only matter on the
-//! access point or when the job runs are ignored.
+//! In: the text of a submit file, and facts about the access point. Out: an ad for each job.
 
 pub(crate) mod added;
+pub mod attributes;
 mod dags;
 mod items;
 pub(crate) mod pending;
@@ -40,6 +41,10 @@ pub struct SubmitContext {
     pub domain: String,
     /// `FILESYSTEM_DOMAIN`; unknown if none.
     pub file_system: Option<String>,
+    /// `CondorVersion` of the access point; that of the reference if none.
+    pub version: Option<String>,
+    /// `CondorPlatform` of the access point; that of the reference if none.
+    pub platform: Option<String>,
     /// The number of the first cluster.
     pub cluster: i64,
     /// The time, seconds since 1970.
@@ -48,7 +53,7 @@ pub struct SubmitContext {
     pub semantics: Semantics,
 }
 
-/// The input files of a job are taken to be this large, in MB: the least that `condor_submit` counts.
+/// The input files of a job are taken to be this large if they cannot be read, in MB.
 const INPUT_SIZE: i64 = 1;
 
 /// Commands that say when a job starts as the lines of cron do, and their attributes.
@@ -63,7 +68,8 @@ pub(crate) const CRON: [(&str, &str); 5] = [
 /// More jobs than a submit file may reasonably make.
 const MAX_JOBS: usize = 100_000;
 
-/// The job ads of a submit file, in order. Files with items are relative to the `folder`; without one, none are read.
+/// The job ads of a submit file, in order. Files with items, and those of which the sizes count, are relative to the `folder`; without
+/// one, none are read.
 ///
 /// # Errors
 /// A statement that is not understood, a value that is not an expression, or too many jobs, with its place.
@@ -124,7 +130,7 @@ pub fn jobs(
         let arguments = String::from_utf8_lossy(&arguments);
         let mut queue = QueueStatement::parse(&arguments).map_err(|fault| wrong(fault.message()))?;
         if queue.kind == ItemKind::Paths(PathKind::Unstated) {
-            let stated = SubmitFile { config: &config }.value("submit_match_directories")?.unwrap_or_default();
+            let stated = SubmitFile { config: &config, folder }.value("submit_match_directories")?.unwrap_or_default();
             queue.kind = ItemKind::Paths(match stated.to_ascii_lowercase().as_str() {
                 "never" | "no" | "false" => PathKind::Files,
                 "only" => PathKind::Directories,
@@ -162,7 +168,7 @@ pub fn jobs(
                         // Blanks around a value that `trim=false` keeps are lost here.
                         let lines: String = all.map(|(name, value)| format!("{name} = {value}\n")).collect();
                         config.add("queue", lines.as_bytes())?;
-                        SubmitFile { config: &config }.job(context, process)?
+                        SubmitFile { config: &config, folder }.job(context, process)?
                     }
                 };
                 job.insert("ProcId", process);
@@ -188,6 +194,7 @@ fn varies(text: &[u8]) -> bool {
 /// The commands of a submit file for one job.
 struct SubmitFile<'c> {
     config: &'c Config,
+    folder: Option<&'c Path>,
 }
 
 impl SubmitFile<'_> {
@@ -233,7 +240,7 @@ impl SubmitFile<'_> {
 
     /// The ad of a job.
     fn job(&self, context: &SubmitContext, process: i64) -> Result<ClassAd, ConfigError> {
-        let mut job = ClassAd::new();
+        let mut job = attributes::of_every_job();
         let universe = self.value("universe")?.unwrap_or_else(|| "vanilla".to_owned()).to_ascii_lowercase();
         let number = match universe.as_str() {
             "scheduler" => 7,
@@ -248,6 +255,12 @@ impl SubmitFile<'_> {
         job.insert("ClusterId", context.cluster);
         job.insert("ProcId", process);
         job.insert("QDate", context.now);
+        job.insert("EnteredCurrentStatus", context.now);
+        for (attribute, known) in [("CondorVersion", &context.version), ("CondorPlatform", &context.platform)] {
+            if let Some(known) = known {
+                job.insert(attribute, known.as_str());
+            }
+        }
         job.insert("JobUniverse", number);
         job.insert("JobStatus", if self.value("hold")?.is_some_and(|held| is_true(&held)) { 5 } else { 1 });
         job.insert("Owner", context.owner.as_str());
@@ -257,14 +270,10 @@ impl SubmitFile<'_> {
         };
         job.insert("User", user.as_str());
         job.insert("TransferInputSizeMB", INPUT_SIZE);
-        if let Some(domain) = &context.file_system {
-            job.insert("FileSystemDomain", domain.as_str());
-        }
+        self.commands(&mut job)?;
         self.account(&mut job, &context.owner)?;
-        for (command, attribute, default) in [("priority", "JobPrio", "0"), ("rank", "Rank", "0.0")] {
-            let value = self.value(command)?.unwrap_or_else(|| default.to_owned());
-            job.insert_expr(attribute, &self.parsed(command, &value)?);
-        }
+        let rank = self.value("rank")?.unwrap_or_else(|| "0.0".to_owned());
+        job.insert_expr("Rank", &self.parsed("rank", &rank)?);
         if let Some(limits) = self.value("concurrency_limits")? {
             let mut limits: Vec<String> = limits.split(',').map(|limit| limit.trim().to_ascii_lowercase()).collect();
             limits.sort();
@@ -274,6 +283,9 @@ impl SubmitFile<'_> {
         if number == requirements::VM {
             self.machine(&mut job)?;
         }
+        self.others(&mut job, number)?;
+        self.file_transfer(&mut job, number, context.file_system.as_deref())?;
+        self.sizes(&mut job, number)?;
         self.requests(&mut job)?;
         // As the tool does: what a job has anyway decides on the conditions too.
         for (name, attribute) in self.prefixed("MY.") {
@@ -373,12 +385,8 @@ impl SubmitFile<'_> {
         if is_nice {
             group = group.or_else(|| default_text(b"NICE_USER_ACCOUNTING_GROUP_NAME").map(str::to_owned));
         }
-        match self.either("max_job_retirement_time", "MaxJobRetirementTime")? {
-            Some((command, value)) => job.insert_expr("MaxJobRetirementTime", &self.parsed(command, &value)?),
-            None if is_nice => {
-                job.insert("MaxJobRetirementTime", 0);
-            }
-            None => {}
+        if is_nice && !job.contains("MaxJobRetirementTime") {
+            job.insert("MaxJobRetirementTime", 0);
         }
         let is_set = group.is_some() || user.is_some();
         let user = user.unwrap_or_else(|| owner.to_owned());
@@ -407,7 +415,7 @@ impl SubmitFile<'_> {
             };
             let value = text.as_deref().unwrap_or(default);
             if value.eq_ignore_ascii_case("undefined") {
-                if resource == "Disk" {
+                if resource == "Disk" && !job.contains("DiskUsage") {
                     job.insert("DiskUsage", INPUT_SIZE * 1024);
                 }
                 continue;

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::added::{FINDS_DISK, Origin, TRANSFERS_ON_SUCCESS};
+use super::attributes::unquoted;
 use super::{CRON, SubmitFile, is_true};
 
 use classmate::internal::syntax::expr::Node;
@@ -20,9 +21,10 @@ use classmate_config::ConfigError;
 const SCHEDD_INTERVAL: i64 = 300;
 
 /// The numbers of universes.
-const VANILLA: i64 = 5;
+pub(super) const VANILLA: i64 = 5;
 const SCHEDULER: i64 = 7;
-const GRID: i64 = 9;
+pub(super) const GRID: i64 = 9;
+pub(super) const PARALLEL: i64 = 11;
 const LOCAL: i64 = 12;
 pub(super) const VM: i64 = 13;
 pub(super) const JAVA: i64 = 10;
@@ -216,7 +218,7 @@ impl SubmitFile<'_> {
             all.push("TARGET.HasEncryptExecuteDirectory".to_owned());
         }
         if !matches!(universe, SCHEDULER | GRID | LOCAL) {
-            all.extend(self.transfer(job, universe, &mentioned, image)?);
+            all.extend(self.transfer(job, &mentioned, image)?);
         }
         if job.contains("DeferralTime") || CRON.iter().any(|(_, attribute)| job.contains(*attribute)) {
             if universe != LOCAL {
@@ -288,6 +290,9 @@ impl SubmitFile<'_> {
         if name == "docker" {
             job.insert("WantDocker", true);
             all.push("TARGET.HasDocker".to_owned());
+            if let Some(image) = self.text(job, "docker_image", "DockerImage")? {
+                job.insert("DockerImage", unquoted(&image));
+            }
             if let Some(network) = self.text(job, "docker_network_type", "DockerNetworkType")? {
                 job.insert("DockerNetworkType", network.as_str());
                 if !matches!(network.as_str(), "host" | "none" | "nat") {
@@ -308,13 +313,15 @@ impl SubmitFile<'_> {
         };
         let (image, is_docker) = image;
         job.insert("WantContainer", true);
-        let kind = if is_docker || image.starts_with("docker:") {
-            "HasDockerURL"
+        job.insert(if is_docker { "DockerImage" } else { "ContainerImage" }, unquoted(&image));
+        let (kind, wanted) = if is_docker || image.starts_with("docker:") {
+            ("HasDockerURL", "WantDockerImage")
         } else if image.to_ascii_lowercase().ends_with("sif") {
-            "HasSIF"
+            ("HasSIF", "WantSIF")
         } else {
-            "HasSandboxImage"
+            ("HasSandboxImage", "WantSandboxImage")
         };
+        job.insert(wanted, true);
         all.push(format!("TARGET.HasContainer && TARGET.{kind}"));
         let stays = self.value("transfer_container")?.is_some_and(|value| !is_true(&value))
             || job.eval_bool("TransferContainer") == Some(false);
@@ -326,14 +333,12 @@ impl SubmitFile<'_> {
     fn transfer(
         &self,
         job: &mut ClassAd,
-        universe: i64,
         mentioned: &Mentioned,
         image: Option<String>,
     ) -> Result<Option<String>, ConfigError> {
         let same = "(TARGET.FileSystemDomain == MY.FileSystemDomain)";
         let knows_domain = mentioned.any(&["FileSystemDomain"]);
-        let stated = self.text(job, "should_transfer_files", "ShouldTransferFiles")?.unwrap_or_default();
-        let stated = if universe == VM { "YES".to_owned() } else { stated.to_ascii_uppercase() };
+        let stated = job.eval_string("ShouldTransferFiles").unwrap_or_default().to_ascii_uppercase();
         let always = matches!(stated.as_str(), "YES" | "TRUE" | "ALWAYS");
         if matches!(stated.as_str(), "NO" | "FALSE" | "NEVER") {
             return Ok((!knows_domain).then(|| same.to_owned()));

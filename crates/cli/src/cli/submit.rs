@@ -21,7 +21,8 @@ use classmate_pool::internal::queue::{Job, Submitter};
 /// Bytes at the beginning and at the end of a file by which a submit file is recognized.
 const EDGE: u64 = 1 << 20;
 
-/// The user of this process, and what a pool says of its access points: the next cluster and the domains of its jobs.
+/// The user of this process, and what a pool says of its access points: the next cluster, and the domains and the
+/// release of its jobs.
 pub(super) fn context(snapshot: Option<&Snapshot>) -> SubmitContext {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let owner = variable("USER").or_else(|| variable("LOGNAME")).unwrap_or_else(|| "user".to_owned());
@@ -41,6 +42,7 @@ pub(super) fn context(snapshot: Option<&Snapshot>) -> SubmitContext {
         let user = snapshot.jobs.iter().find_map(|job| text(job, "User"))?;
         Some(user.rsplit_once('@')?.1.to_owned())
     };
+    let of_some_job = |name: &str| snapshot.jobs.iter().find_map(|job| text(job, name));
     // Slots of several domains do not determine that of the access point.
     let of_slots = || only(snapshot.slots.iter().filter_map(|slot| text(slot, "UidDomain")));
     let clusters = snapshot.jobs.iter().filter_map(|job| AdReader::of(job, &settings).integer("ClusterId"));
@@ -49,8 +51,9 @@ pub(super) fn context(snapshot: Option<&Snapshot>) -> SubmitContext {
     SubmitContext {
         owner,
         domain: domains().unwrap_or_default(),
-        file_system: configured("FILESYSTEM_DOMAIN")
-            .or_else(|| snapshot.jobs.iter().find_map(|job| text(job, "FileSystemDomain"))),
+        file_system: configured("FILESYSTEM_DOMAIN").or_else(|| of_some_job("FileSystemDomain")),
+        version: of_some_job("CondorVersion"),
+        platform: of_some_job("CondorPlatform"),
         cluster: clusters.max().unwrap_or(0).saturating_add(1),
         now: snapshot.now,
         semantics,

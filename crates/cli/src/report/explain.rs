@@ -20,6 +20,7 @@ use classmate_advice::internal::explain::repair::suggestion::{ANY_STRING, Change
 use classmate_advice::internal::explain::slot::{CandidateSubmitter, SlotExplanation};
 use classmate_advice::internal::explain::tested_setting::TestedSetting;
 use classmate_advice::internal::explain::values::verb;
+use classmate_advice::internal::submit::attributes::command_of;
 use classmate_pool::internal::quota::derivation::slots;
 
 /// The parts of an explanation that are written besides the causes and what to do.
@@ -655,8 +656,7 @@ fn command(attribute: &str) -> (String, Option<u64>) {
         (_, "concurrencylimits") => "concurrency_limits".to_owned(),
         (_, "acctgroup" | "accountinggroup") => "accounting_group".to_owned(),
         (_, "acctgroupuser") => "accounting_group_user".to_owned(),
-        (_, "jobprio") => "priority".to_owned(),
-        _ => format!("+{attribute}"),
+        _ => command_of(attribute).map_or_else(|| format!("+{attribute}"), |(command, _)| command.to_owned()),
     };
     (command, unit)
 }
@@ -722,7 +722,7 @@ fn described(change: &Change, whose: &str) -> String {
         Changed::Job if after == "undefined" => format!("remove {command}"),
         Changed::Job if after.trim_matches('"') == ANY_STRING => format!("{command} = {after} (any string)"),
         Changed::Job if attribute.eq_ignore_ascii_case("AccountingGroup") => account(before, after),
-        Changed::Job if UNQUOTED.contains(&command.as_str()) => {
+        Changed::Job if UNQUOTED.contains(&command.as_str()) || command_of(attribute).is_some_and(|(_, text)| text) => {
             let text = after.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(after);
             format!("{command} = {text}")
         }

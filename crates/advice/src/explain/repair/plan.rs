@@ -338,6 +338,11 @@ pub(crate) fn of_job(view: &JobView<'_>, block: TableView<'_>, condition: &AdCon
             let meant = correction::any_case(part)?;
             holds(block, Side::Other, &meant).contains(&Truth::True).then_some(meant)
         });
+        let meant = meant.or_else(|| {
+            let is_shared = |name: Name| view.job.contains(name) && block.table.has(name);
+            let meant = correction::of_slots(part, &is_shared)?;
+            holds(block, Side::Other, &meant).contains(&Truth::True).then_some(meant)
+        });
         if let Some(meant) = meant {
             let root = part.tree().bare(part.root());
             let edit = Edit::part(Changed::Correction, holder, part.part(root), root, meant);
