@@ -5,11 +5,12 @@
 
 use std::collections::BTreeMap;
 
+use hashbrown::HashSet;
 use indexmap::IndexMap;
 use serde::Serialize;
 
 use crate::explain::PoolFacts;
-use crate::explain::clauses::{AdCondition, AdConditions, truth};
+use crate::explain::clauses::{AdCondition, AdConditions, is_false, truth};
 use crate::explain::correction::{pattern, quoted};
 use crate::explain::cycle::unsent::left_out_by;
 use crate::explain::decide::{DecidingCondition, PlacedCondition, deciding};
@@ -138,16 +139,18 @@ impl Cause {
     }
 }
 
-/// Maximum number of causes.
+/// Causes that are ordered by what probably is a mistake, and of which each is stated once.
 const MAX_CAUSES: usize = 4;
+/// Maximum number of causes, but for conditions of the job that no slot satisfies.
+const MAX_LISTED: usize = 50;
 /// Slots are few beside this many times as many.
 const FEW_OF: usize = 4;
 /// Maximum number of deciding conditions in a cause.
 const MAX_DECIDING: usize = 3;
 
-/// The causes for which no slot matches, and the number of slots that fail none of the conditions in them; empty if one
-/// matches.
-pub(super) fn of_match(view: &JobView<'_>) -> (Vec<Cause>, usize) {
+/// The causes for which no slot matches, all or the first ones, and the number of slots that fail none of the conditions in them;
+/// empty if one matches.
+pub(super) fn of_match(view: &JobView<'_>, is_all: bool) -> (Vec<Cause>, usize) {
     let left_out = left_out(view);
     let only = |cause: Cause| (vec![cause], 0);
     if view.pool.slots.is_empty() {
@@ -161,7 +164,7 @@ pub(super) fn of_match(view: &JobView<'_>) -> (Vec<Cause>, usize) {
         return (Vec::new(), 0);
     }
     let full = FullSlots::of(view);
-    let (mut found, others) = of_obstacles(view, full.as_ref());
+    let (mut found, others) = of_obstacles(view, full.as_ref(), is_all);
     // What matches, but is left out, comes before what does not match.
     found.splice(0..0, left_out.filter(|_| view.pool.left_out.iter().any(|slot| is_feasible(view, slot))));
     (found, others)
@@ -275,7 +278,7 @@ impl<'v> Obstacles<'v> {
 
 /// The causes of the obstacles that keep slots away, but for those that keep away only slots that are in use, and the number of
 /// slots that meet none of these.
-fn of_obstacles(view: &JobView<'_>, full: Option<&FullSlots>) -> (Vec<Cause>, usize) {
+fn of_obstacles(view: &JobView<'_>, full: Option<&FullSlots>, is_all: bool) -> (Vec<Cause>, usize) {
     let texts = |conditions: &AdConditions, ad: &ClassAd, of_job: bool| -> KeyedTexts {
         let text = |condition: &AdCondition| (format!("{:#}", condition.expr), key(condition, ad, of_job));
         conditions.all.iter().map(text).collect()
@@ -322,13 +325,10 @@ fn of_obstacles(view: &JobView<'_>, full: Option<&FullSlots>) -> (Vec<Cause>, us
     let explained: Vec<usize> =
         order.iter().copied().filter(|at| full.is_some_and(|full| full.explains(view, &obstacles.all[*at]))).collect();
     order.retain(|at| !explained.contains(at));
+    let (first, rest) = order.split_at(order.len().min(equal.max(MAX_CAUSES)));
+    let stated = |at: &usize| Some((*at, representative(view, &obstacles.all[*at])?));
     let mut found: Vec<(usize, bool, Failing<'_>, Cause)> = Vec::new();
-    for at in order.into_iter().take(equal.max(MAX_CAUSES)) {
-        let Some(most) = representative(view, &obstacles.all[at]) else { continue };
-        let (plain, cause) =
-            if most.of_job { of_job_condition(view, &most) } else { (true, of_slots_condition(view, &most)) };
-        found.push((at, plain, most, cause));
-    }
+    found.extend(first.iter().filter_map(stated).map(|(at, failing)| of_failing(view, at, failing)));
     found.sort_by_key(|(at, plain, ..)| (ranks[*at], *plain));
     // Of two that state one fact, the one that concerns more slots.
     let mut repeated = vec![false; found.len()];
@@ -341,10 +341,20 @@ fn of_obstacles(view: &JobView<'_>, full: Option<&FullSlots>) -> (Vec<Cause>, us
     }
     let mut repeated = repeated.into_iter();
     found.retain(|_| repeated.next() == Some(false));
-    found.truncate(MAX_CAUSES);
-    let is_apart = !is_accepted && full.is_none() && found.iter().all(|(.., cause)| cause.reason != Reason::NeverTrue);
+    let is_never = |(.., cause): &(usize, bool, Failing<'_>, Cause)| cause.reason == Reason::NeverTrue;
+    let is_apart = !is_accepted && full.is_none() && !found.iter().take(MAX_CAUSES).any(is_never);
     let apart = is_apart.then(|| apart(view));
-    found.truncate(MAX_CAUSES - usize::from(is_apart));
+    if is_all {
+        let is_every = |failing: &Failing<'_>| view.classes.size(&failing.classes) == view.pool.slots.len();
+        for (at, failing) in rest.iter().filter_map(stated) {
+            let is_listed = found.len() < MAX_LISTED || failing.of_job && is_every(&failing);
+            if is_listed && !found.iter().any(|(.., known, _)| is_part_of(view, &failing, known)) {
+                found.push(of_failing(view, at, failing));
+            }
+        }
+    } else {
+        found.truncate(MAX_CAUSES - usize::from(is_apart));
+    }
     let is_named = |set: &Vec<usize>| found.iter().map(|(at, ..)| at).chain(&explained).any(|at| set.contains(at));
     let others = obstacles.sets.iter().filter(|(set, _)| !is_named(set)).map(|(_, slots)| slots).sum();
     // Slots that are large enough are what the job waits for, unless another condition that they satisfy concerns more than twice as
@@ -361,8 +371,16 @@ fn of_obstacles(view: &JobView<'_>, full: Option<&FullSlots>) -> (Vec<Cause>, us
     let place = full.map_or(0, wider);
     let mut causes: Vec<Cause> = apart.into_iter().chain(found.into_iter().map(|(.., cause)| cause)).collect();
     causes.splice(place..place, full.map(|full| full.cause(view)));
-    causes.truncate(MAX_CAUSES);
     (causes, others)
+}
+
+/// The cause of a failing condition, with its number and true unless it is probably a mistake before them.
+fn of_failing<'v>(view: &JobView<'_>, at: usize, failing: Failing<'v>) -> (usize, bool, Failing<'v>, Cause) {
+    let (plain, cause) = match &failing {
+        Failing { of_job: true, .. } => of_job_condition(view, &failing),
+        Failing { of_job: false, .. } => (true, of_slots_condition(view, &failing)),
+    };
+    (at, plain, failing, cause)
 }
 
 /// Tests if an obstacle is a request of a resource that slots have less of.
@@ -453,7 +471,7 @@ fn of_job_condition(view: &JobView<'_>, Failing { condition, classes, .. }: &Fai
     }
     let place = PlacedCondition { conditions: &view.conditions, at, classes: classes.clone() };
     let deciders = deciding(view, true, &[place]);
-    if let Some((absent, text)) = descended(view, condition, deciders) {
+    if let Some((absent, text)) = descended(view, condition, slots.len(), deciders) {
         return (!absent, Cause::new(reason, label, text));
     }
     if let Some(note) = note_on(view, condition, true, &slots) {
@@ -467,10 +485,16 @@ fn of_job_condition(view: &JobView<'_>, Failing { condition, classes, .. }: &Fai
     (true, Cause::new(reason, label, format!("{subject} `{expr:#}`{value}{values}{wildcard}")))
 }
 
-/// States that no slot satisfies a condition, with its deciding parts first; true if the first names an undefined attribute.
+/// States that so many slots do not satisfy a condition, with its deciding parts first; true if the first names an undefined attribute.
 /// None if the condition is not made of others.
-fn descended(view: &JobView<'_>, whole: &AdCondition, mut deciders: Vec<DecidingCondition>) -> Option<(bool, String)> {
+fn descended(
+    view: &JobView<'_>,
+    whole: &AdCondition,
+    failing: usize,
+    mut deciders: Vec<DecidingCondition>,
+) -> Option<(bool, String)> {
     sort(view, &mut deciders);
+    let (all, count) = (view.pool.slots.len(), deciders.len());
     let origin = |one: &AdCondition| Origin::of(view.job, &one.expr);
     let is_added = origin(whole) == Some(Origin::Transfer);
     // That files are transferred is what the submit file can change.
@@ -478,20 +502,71 @@ fn descended(view: &JobView<'_>, whole: &AdCondition, mut deciders: Vec<Deciding
     if is_added && !deciders.iter().all(is_shared) {
         deciders.retain(|one| !is_shared(one));
     }
-    let (first, rest) = deciders.split_first().filter(|(first, _)| is_below(whole, first))?;
+    let first = deciders.first().filter(|first| is_below(whole, first))?;
     let absent = note_on(view, &first.condition, first.of_job, &first.slots).is_some();
-    let mut text = format!("{} {}", unsatisfying(view, first.slots.len()), phrase(view, first));
-    for other in rest.iter().take(MAX_DECIDING - 1) {
-        let word = match other.slots.len() {
-            slots if slots == view.pool.slots.len() => "nor".to_owned(),
-            slots => format!("and {slots} {} satisfy", verb(slots, "does not", "do not")),
-        };
-        text.push_str(&format!(", {word} {}", phrase(view, other)));
-    }
-    if !is_added || first.slots.len() < view.pool.slots.len() {
+    let is_whole = |one: &DecidingCondition| one.slots.len() == failing;
+    // Outside of branches, the whole is not true for just the slots for which none of its deciding parts is.
+    let is_exact = |one: &DecidingCondition| is_whole(one) && one.since.is_empty();
+    let mut text = if failing == all && deciders.iter().take(MAX_DECIDING).all(is_whole) {
+        let parts: Vec<String> = deciders.iter().take(MAX_DECIDING).map(|one| phrase(view, one)).collect();
+        format!("no slot satisfies {}", parts.join(", nor "))
+    } else if deciders.len() == count && deciders.iter().all(is_exact) {
+        unsatisfied(view, failing, &deciders)
+    } else {
+        format!("the job rejects {failing} of {} because of {}", counted(all, "slot"), reasons(view, &deciders, failing))
+    };
+    if !is_added || failing < all {
         text.push_str(&decided(whole, &deciders));
     }
     Some((absent, text))
+}
+
+/// States that none of some conditions is true for so many slots.
+fn unsatisfied(view: &JobView<'_>, slots: usize, deciders: &[DecidingCondition]) -> String {
+    if let [one] = deciders {
+        return format!("{} {}", unsatisfying(view, slots), phrase(view, one));
+    }
+    let mut parts: Vec<String> = deciders.iter().take(MAX_DECIDING).map(|one| phrase_of_several(view, one)).collect();
+    let more = deciders.len() - parts.len();
+    parts.extend((more > 0).then(|| counted(more, "other condition")));
+    let last = parts.pop().unwrap_or_default();
+    let (of, is) = (counted(view.pool.slots.len(), "slot"), verb(more.max(1), "is", "are"));
+    format!("in {slots} of {of} neither {} nor {last} {is} true", parts.join(", "))
+}
+
+/// Conditions that decide for some of so many slots, few that together decide for most of them, with the number of slots of each.
+fn reasons(view: &JobView<'_>, deciders: &[DecidingCondition], slots: usize) -> String {
+    let (mut left, mut chosen, mut seen) = (deciders.iter().collect::<Vec<_>>(), Vec::new(), HashSet::new());
+    while chosen.len() < MAX_DECIDING && !left.is_empty() {
+        let new = |one: &&DecidingCondition| one.slots.iter().filter(|slot| !seen.contains(*slot)).count();
+        // The last of the largest ones in the opposite order is the first.
+        let best = (0..left.len()).rev().max_by_key(|at| new(&left[*at])).unwrap_or(0);
+        let one = left.remove(best);
+        seen.extend(one.slots.iter().copied());
+        chosen.push(one);
+    }
+    let mut groups: IndexMap<&[u32], Vec<&DecidingCondition>> = IndexMap::new();
+    for one in chosen {
+        groups.entry(&one.slots).or_default().push(one);
+    }
+    let of_them = |count: usize, which: &str| match count {
+        _ if count == slots => String::new(),
+        _ => format!(" ({which}for {count} of them)"),
+    };
+    let part = |(some, conditions): (&[u32], Vec<&DecidingCondition>)| {
+        let which = ["", "", "both ", "each "][conditions.len().min(3)];
+        let named = |one: &DecidingCondition| match one.since.last().filter(|_| deciders.len() > 1) {
+            Some((text, is)) if is_false(&one.condition.expr) => format!("`{text}`, which is {is}"),
+            _ if deciders.len() == 1 => phrase(view, one),
+            _ => phrase_of_several(view, one),
+        };
+        let texts: Vec<String> = conditions.into_iter().map(named).collect();
+        texts.join(" and ") + &of_them(some.len(), which)
+    };
+    let mut parts: Vec<String> = groups.into_iter().map(part).collect();
+    let others = slots.saturating_sub(seen.len());
+    parts.extend((others > 0).then(|| format!("other conditions{}", of_them(others, ""))));
+    parts.join(" and ")
 }
 
 /// The condition that some parts decide, and the branch they are in.
@@ -520,8 +595,20 @@ fn is_below(whole: &AdCondition, one: &DecidingCondition) -> bool {
     !one.through.is_empty() || one.condition.expr.to_string() != whole.expr.to_string()
 }
 
-/// A deciding condition, with its attribute and its values.
+/// A deciding condition at the end of a part of a sentence, with its attribute and its values.
 fn phrase(view: &JobView<'_>, one: &DecidingCondition) -> String {
+    // A question ends a sentence.
+    let is_question = |note: &String| note.contains('?');
+    phrase_with(view, one, |note| if is_question(&note) { format!(" ({note})") } else { format!(": {note}") })
+}
+
+/// A deciding condition that others may follow, with its attribute and its values.
+fn phrase_of_several(view: &JobView<'_>, one: &DecidingCondition) -> String {
+    phrase_with(view, one, |note| format!(" ({note})"))
+}
+
+/// A deciding condition, with its attribute and a note or its values.
+fn phrase_with(view: &JobView<'_>, one: &DecidingCondition, noted: impl Fn(String) -> String) -> String {
     let condition = &one.condition;
     let holder = match (one.through.last(), condition.place.via.last()) {
         (Some(_), Some(name)) | (Some(name), None) => {
@@ -530,10 +617,8 @@ fn phrase(view: &JobView<'_>, one: &DecidingCondition) -> String {
         (None, Some(name)) => format!(" in `{name}`"),
         (None, None) => String::new(),
     };
-    let note = match note_on(view, condition, one.of_job, &one.slots) {
-        Some(note) => format!(": {note}"),
-        None => view.beside(condition, one.of_job, &one.slots),
-    };
+    let note = note_on(view, condition, one.of_job, &one.slots).map(noted);
+    let note = note.unwrap_or_else(|| view.beside(condition, one.of_job, &one.slots));
     format!("`{:#}`{holder}{note}", condition.expr)
 }
 
@@ -589,12 +674,7 @@ fn of_slots_condition(view: &JobView<'_>, Failing { condition, classes, .. }: &F
     let rejecting = if draining.is_empty() { "slots" } else { "draining slots" };
     let label = format!("{rejecting} reject the job: `{holder}` requires `{:#}`", condition.expr);
     let text = if deciders.first().is_some_and(|first| is_below(condition, first)) {
-        let part = |one: &DecidingCondition| match one.slots.len() {
-            some if some < slots => format!("{} (for {some} of them)", phrase(view, one)),
-            _ => phrase(view, one),
-        };
-        let parts: Vec<String> = deciders.iter().take(MAX_DECIDING).map(part).collect();
-        format!("{which} because of {}{}", parts.join(" and "), decided(condition, &deciders))
+        format!("{which} because of {}{}", reasons(view, &deciders, slots), decided(condition, &deciders))
     } else {
         let note = match note_on(view, condition, false, &refusing) {
             Some(note) => format!(", but {note}"),

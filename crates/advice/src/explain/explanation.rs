@@ -133,7 +133,7 @@ impl JobView<'_> {
             let is_added = |change: &Change| [&change.attribute, &change.before].into_iter().any(names);
             suggestions.retain(|tried| !tried.suggestion.changes.iter().any(is_added));
         }
-        let (causes, others) = causes::of_match(self);
+        let (causes, others) = causes::of_match(self, true);
         let mut found = Explanation {
             job: id,
             submitter,

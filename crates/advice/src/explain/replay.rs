@@ -11,9 +11,10 @@ use crate::explain::cycle::pre_cycle::PreCycleFacts;
 use crate::explain::cycle::record::OutcomeRecord;
 use crate::explain::cycle::trace::{CycleTrace, JobInCycle};
 use crate::explain::job_view::JobView;
+use crate::explain::repair::nearest::{gives_up, is_identity};
 use crate::explain::repair::suggestion::{Changed, Suggestion};
 use crate::explain::{Explanation, PoolFacts, SlotFacts, find, tested_setting};
-use classmate::{ClassAd, Text};
+use classmate::{ClassAd, Name, Text};
 use classmate_config::ConfigError;
 use classmate_pool::internal::negotiate::PreparedJob;
 use classmate_pool::internal::negotiate::quotas::Division;
@@ -220,6 +221,16 @@ impl<'j> BeforeCycle<'j> {
         for equal in explanation.suggestions.chunk_by_mut(|a, b| kind(a) == kind(b)) {
             equal.sort_by_key(|one| one.unclaimed == 0);
         }
+        // A change after which the job gets a slot comes before those that leave it idle, of changes that ask for much less, too.
+        let order = |one: &Suggestion| {
+            let is = |of: Changed| one.changes.iter().any(|change| change.of == of);
+            let is_last =
+                one.changes.iter().any(|change| is_identity(Name::new(&change.attribute)) || gives_up(change));
+            let is_idle = one.unclaimed == 0 && !is(Changed::Correction);
+            let reduction = if one.reduction > 0 { (one.changes.len(), one.reduction) } else { (0, 0) };
+            (is_last, one.reduction > 0, is(Changed::Slot), is_idle, reduction)
+        };
+        explanation.suggestions.sort_by_key(order);
         explanation.judge_suggestions();
         explanation.cycle = Some(story);
         explanation

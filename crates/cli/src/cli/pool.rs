@@ -8,6 +8,7 @@ use crate::cli::settings::{self, contents};
 use crate::cli::slurm::SLURM_CONF;
 use crate::cli::submit::SubmitFile;
 use crate::cli::{Failure, Now, language, parse_now};
+use crate::report::provenance::quoted;
 use crate::report::{Color, counted};
 use classmate::ClassAd;
 use classmate_pool::internal::accountant::{AccountantLog, LogWarning};
@@ -62,11 +63,8 @@ impl PoolFiles {
         self.pool.as_deref()
     }
 
-    /// The pool as it is written on a command line, if that needs no quotes and nothing but files decides about the pool.
+    /// The pool as it is written on a command line, with what decides about it beside its files; none if a path is no text.
     pub(super) fn argument(&self) -> Option<String> {
-        if self.now.is_some() || self.seed != 0 || self.allow_commands {
-            return None;
-        }
         let files = [
             ("", &self.pool),
             ("--slots ", &self.slots),
@@ -75,13 +73,17 @@ impl PoolFiles {
             ("--log ", &self.log),
             ("--config ", &self.config),
         ];
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte);
         let mut words = Vec::new();
         for (option, path) in files.into_iter().filter_map(|(option, file)| Some((option, file.as_ref()?))) {
-            let path = path.to_str().filter(|text| text.bytes().all(is_plain))?;
-            words.push(format!("{option}{path}"));
+            words.push(format!("{option}{}", quoted(path.to_str()?)));
         }
         words.extend(self.live.words());
+        words.extend(self.now.map(|now| match now {
+            Now::Wall => "--now wall".to_owned(),
+            Now::At(seconds) => format!("--now {seconds}"),
+        }));
+        words.extend((self.seed != 0).then(|| format!("--seed {}", self.seed)));
+        words.extend(self.allow_commands.then(|| "--allow-commands".to_owned()));
         (!words.is_empty()).then(|| words.join(" "))
     }
 

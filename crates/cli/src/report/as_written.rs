@@ -130,6 +130,8 @@ impl<'f> Source<'f> {
             ),
         };
         let middle = &after[middle];
+        // Where the file has no blank, none is written before what follows.
+        let middle = if changed.is_empty() && begin == end { middle.trim_end() } else { middle };
         let written = [self.shown(whole.start..begin), middle.to_owned(), self.shown(end..whole.end)].concat();
         Some((self.shown(whole), written))
     }
@@ -191,6 +193,10 @@ mod tests {
         );
         assert_eq!(of("Disk >= 5", "Disk >= 41"), pair("Disk>=5", "Disk>=41"));
         assert_eq!(of("x isnt 3", "x isnt 4"), pair("x isnt 3", "x isnt 4"));
+        assert_eq!(
+            Source::of("requirements = member(Cpus, {2,4})").replaced("member(Cpus,{ 2,4 })", "member(Cpus,{ 2,4,1 })"),
+            pair("member(Cpus, {2,4})", "member(Cpus, {2,4,1})")
+        );
         assert_eq!(of("Disk >= 5", "Disk >= 5 * 1024"), pair("Disk>=5", "Disk>=5 * 1024"));
         // The names of strings are as they are written, and what is not there stays.
         assert_eq!(of("Machine is \"c01\"", "true"), None);

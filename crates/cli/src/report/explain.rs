@@ -36,7 +36,7 @@ pub struct ShownParts {
 const MAX_LINES: usize = 12;
 /// Maximum number of lines of a suggestion without details: one that is longer makes too many changes to be worth more than a cause.
 const MAX_SUGGESTION: usize = 4;
-/// Maximum number of causes and of suggestions without details.
+/// Maximum number of suggestions without details.
 const MAX_SHOWN: usize = 3;
 /// Characters of a condition in a sentence without details.
 const MAX_CONDITION: usize = 60;
@@ -144,7 +144,7 @@ fn line_count(texts: &[String], width: Option<usize>) -> usize {
 /// after the first, and only then the second cause. Causes that are left out are counted.
 fn summary(out: &mut impl Screen, lines: SummaryLines, parts: &ShownParts, color: Color) -> io::Result<()> {
     let SummaryLines { status, causes, mut folded, mut suggestions, more } = lines;
-    let mut shown = if parts.details { causes.len() } else { causes.len().min(MAX_SHOWN) };
+    let mut shown = causes.len();
     // The heading alone suggests nothing.
     suggestions.retain(|one| parts.details || line_count(std::slice::from_ref(one), out.width()) <= MAX_SUGGESTION);
     if suggestions.len() == 1 {

@@ -37,7 +37,7 @@ fn command(made: &Provenance) -> String {
 }
 
 /// A word as a shell reads it.
-fn quoted(word: &str) -> Cow<'_, str> {
+pub(crate) fn quoted(word: &str) -> Cow<'_, str> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./=:,@%+".contains(&byte);
     if !word.is_empty() && word.bytes().all(is_plain) {
         return Cow::Borrowed(word);

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::matching::symmetric;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
-use classmate::internal::syntax::expr::Expr;
+use classmate::internal::syntax::expr::{Expr, Node, NodeId};
+use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::{Name, Value};
@@ -282,7 +283,7 @@ impl JobCase<'_> {
         }
         // Two conditions, or all, that are never true together need not block anything each.
         let of_match = self.found.causes.iter().filter(|cause| {
-            let is_of_one = ["satisfy", "satisfies `", "reject", "not have Requirements"];
+            let is_of_one = ["satisfy", "satisfies `", "reject", "slot neither", "slots neither", "not have Requirements"];
             let is_of_claim = cause.text.starts_with("the request matched, but");
             !is_of_claim && is_of_one.iter().any(|words| cause.text.contains(words))
         });
@@ -340,28 +341,94 @@ impl JobCase<'_> {
         })
     }
 
-    /// The parts that decide a condition of some slots, each with its attribute and its values.
-    fn deciding(&self, text: &str, failing: &[&Slot]) -> Checked {
-        let parts: Vec<&str> = text.split('`').collect();
-        let mut at = 1;
-        while let Some(condition) = parts.get(at) {
-            at += if parts.get(at + 1) == Some(&" in ") { 4 } else { 2 };
-            let rest = parts[at - 1];
-            let of_job = rest.starts_with(" of the job");
-            let is_it = |slot: &&&Slot| !self.is_true(condition, of_job, slot);
-            let slots: Vec<&Slot> = failing.iter().filter(is_it).copied().collect();
-            let (values, some) = rest.split_once(" (for ").map_or((rest, None), |(values, some)| (values, Some(some)));
-            match some.and_then(|some| some.split_once(" of them)")) {
-                Some((some, _)) => {
-                    check(number(some) as usize <= slots.len(), &format!("{condition} fails for fewer"))?;
-                }
-                None => same("slots", &failing.len().to_string(), slots.len() as f64)?,
+    /// The parts by which a condition is not true for a slot: all of `||`, those of `&&` that are not true, and the branch of `?:`.
+    fn undecided(&self, expr: &Expr, id: NodeId, of_job: bool, slot: &Slot) -> Vec<String> {
+        let tree = expr.tree();
+        let at = tree.bare(id);
+        let value = |id: NodeId| self.value(&expr.part(id), of_job, slot).as_condition();
+        let is_false = |id: NodeId| matches!(tree.node(tree.bare(id)), Node::Literal(Literal::Bool(false)));
+        if let Node::Binary(BinaryOp::Or | BinaryOp::And, left, right) = *tree.node(at) {
+            let sides = [left, right].into_iter().filter(|side| value(*side) != Some(true));
+            return sides.flat_map(|side| self.undecided(expr, side, of_job, slot)).collect();
+        }
+        match tree.choice(at).map(|parts| (parts, value(parts[0]))) {
+            Some(([condition, yes, _], Some(true))) if is_false(yes) => {
+                vec![format!("{:#}, which is true", expr.part(tree.bare(condition)))]
             }
-            if some.is_none() {
+            Some(([_, yes, _], Some(true))) => self.undecided(expr, yes, of_job, slot),
+            Some(([_, _, no], Some(false))) if !is_false(no) => self.undecided(expr, no, of_job, slot),
+            Some(([condition, ..], _)) => self.undecided(expr, condition, of_job, slot),
+            None => vec![format!("{:#}", expr.part(at))],
+        }
+    }
+
+    /// The conditions of a text in its order, each with the words after it; without the attributes that they are in.
+    fn listed(text: &str) -> Vec<(&str, String)> {
+        let parts: Vec<&str> = text.split('`').collect();
+        let (mut found, mut at) = (Vec::new(), 1);
+        while at < parts.len() {
+            let is_in_attribute = parts.get(at + 1) == Some(&" in ");
+            let rest = parts.get(at + if is_in_attribute { 3 } else { 1 }).copied().unwrap_or_default();
+            found.push((parts[at], rest.to_owned()));
+            at += if is_in_attribute { 4 } else { 2 };
+        }
+        found
+    }
+
+    /// The parts because of which a condition of either side is not true for some slots, each with the number of slots and its values.
+    fn reasons(&self, text: &str, (whole, of_job): (&str, bool), failing: &[&Slot]) -> Checked {
+        let expr = parsed(whole)?;
+        let of_slot: Vec<Vec<String>> =
+            failing.iter().map(|slot| self.undecided(&expr, expr.root(), of_job, slot)).collect();
+        let all = Self::listed(text);
+        // The last condition of a group has the number of slots of each.
+        let mut counts: Vec<Option<&str>> = vec![None; all.len()];
+        for (at, (_, rest)) in all.iter().enumerate() {
+            for (mark, size) in [("(for ", 1), ("(both for ", 2), ("(each for ", 3)] {
+                let own = rest.split(" and other condition").next().unwrap_or_default();
+                let count = own.split_once(mark).and_then(|(_, rest)| Some(rest.split_once(" of them)")?.0));
+                (0..size).filter(|_| count.is_some()).for_each(|before| counts[at - before] = count);
+            }
+        }
+        let mut named: Vec<String> = Vec::new();
+        for ((condition, rest), count) in all.iter().zip(counts) {
+            if rest.starts_with(" of the job") || rest.starts_with(" of slot") {
+                // Its attribute is in the ad opposite.
+                continue;
+            }
+            let is_it = |part: &String| match *condition {
+                "false" => part.ends_with(", which is true"),
+                _ => part.strip_suffix(", which is true").unwrap_or(part) == *condition,
+            };
+            let places = (0..failing.len()).filter(|at| of_slot[*at].iter().any(is_it));
+            let slots: Vec<&Slot> = places.map(|at| failing[at]).collect();
+            let expected = count.map_or_else(|| failing.len().to_string(), str::to_owned);
+            same(&format!("slots of {condition}"), &expected, slots.len() as f64)?;
+            named.extend(of_slot.iter().flatten().filter(|part| is_it(part)).cloned());
+            let values = ["(for ", "(both for ", "(each for ", ", which is"].iter();
+            let values = values.fold(rest.as_str(), |rest, mark| rest.split(mark).next().unwrap_or_default());
+            if values.contains(" is ") {
                 self.values(values, &slots)?;
             }
         }
-        Ok(())
+        let others = of_slot.iter().filter(|parts| !parts.iter().any(|part| named.contains(part))).count();
+        match text.split_once("other condition (for ").and_then(|(_, rest)| rest.split_once(" of them)")) {
+            Some((count, _)) => same("slots of other conditions", count, others as f64),
+            None => check(others == 0 || text.contains(" of the job") || text.contains(" of slot"), "slots that are left"),
+        }
+    }
+
+    /// The conditions of which none is true for so many slots.
+    fn neither(&self, count: &str, text: &str) -> Checked {
+        let all = Self::listed(text);
+        let none = |slot: &&Slot| all.iter().all(|(one, rest)| !self.is_true(one, !rest.starts_with(" of slot"), slot));
+        let slots: Vec<&Slot> = self.slots().iter().filter(none).collect();
+        if text.contains(" other condition") {
+            return check(number(count) as usize <= slots.len(), "more slots than the conditions that are named allow");
+        }
+        same("slots", count, slots.len() as f64)?;
+        let with_values = all.iter().filter(|(_, rest)| rest.contains(" is "));
+        with_values.map(|(_, rest)| self.values(rest, &slots)).collect()
     }
 
     /// A sentence about conditions that slots do not satisfy.
@@ -379,18 +446,13 @@ impl JobCase<'_> {
             return self.values(rest, &failing);
         };
         // The part that decides for some of the slots for which the whole is not true.
-        let in_slot = text.split_once(", so").map_or(text, |(before, _)| before).contains(" of slot");
         let is_it = |slot: &&Slot| !self.is_true(whole, true, slot);
         let failing: Vec<&Slot> = slots.iter().filter(is_it).collect();
-        let of_slots = in_slot && text.contains("in `IsGood` of slot");
-        let deciding = failing.iter().filter(|slot| !self.is_true(first, !of_slots, slot)).count() as f64;
+        let of_slots = text.contains("in `IsGood` of slot");
+        let deciding = slots.iter().filter(|slot| !self.is_true(first, !of_slots, slot)).count() as f64;
         let count = count.unwrap_or(slots.len() as f64);
-        check(count <= deciding && count <= failing.len() as f64, &format!("{first} decides for {deciding} slots"))?;
-        // Without a branch, each part decides wherever the whole is not true.
-        check(
-            text.contains("in the branch") || text.contains(", and ") || count == failing.len() as f64,
-            "slots that fail",
-        )
+        same("slots that fail", &count.to_string(), failing.len() as f64)?;
+        same(first, &count.to_string(), deciding)
     }
 
     fn cause(&self, text: &str) -> Checked {
@@ -421,6 +483,21 @@ impl JobCase<'_> {
         if let Some(parts) = fit("{} of {} slot does not satisfy {}", text) {
             is_of(parts[1], all)?;
             return self.unsatisfied(Some(number(parts[0])), parts[2]);
+        }
+        let because = fit("the job reject {} of {} slot because of {}, so `{}` is not true", text);
+        if let Some(parts) =
+            because.or_else(|| fit("the job reject {} of {} slot because of {}, in the branch of `{}` where {}", text))
+        {
+            let failing: Vec<&Slot> = self.slots().iter().filter(|slot| !self.is_true(parts[3], true, slot)).collect();
+            is_of(parts[1], all)?;
+            is_of(parts[0], failing.len() as f64)?;
+            return self.reasons(parts[2], (parts[3], true), &failing);
+        }
+        if let Some(parts) = fit("in {} of {} slot neither {} is true, so `{}` is not true", text) {
+            is_of(parts[1], all)?;
+            let failing = self.slots().iter().filter(|slot| !self.is_true(parts[3], true, slot)).count();
+            is_of(parts[0], failing as f64)?;
+            return self.neither(parts[0], parts[2]);
         }
         if let Some(parts) = fit("{} of {} slot does not have Requirements, so it does not match any job", text) {
             let without = self.slots().iter().filter(|slot| !slot.ad.contains("Requirements")).count();
@@ -457,7 +534,7 @@ impl JobCase<'_> {
             let failing: Vec<&Slot> = failing.collect();
             is_of(parts[1], all)?;
             is_of(parts[0], failing.len() as f64)?;
-            return self.deciding(parts[2], &failing);
+            return self.reasons(parts[2], (condition, false), &failing);
         }
         if let Some(parts) =
             fit("NEGOTIATOR_SLOT_CONSTRAINT excludes {} slot, of which {} match: `{}` is not true ({})", text)

@@ -9,8 +9,8 @@ use classmate_pool::internal::negotiate::Snapshot;
 
 use super::random::Random;
 
-/// Conditions of jobs. Alternatives are in parentheses, and no condition contains `&&`.
-const JOB: [&str; 11] = [
+/// Conditions of jobs. Alternatives are in parentheses, and outside of them no condition contains `&&`.
+const JOB: [&str; 14] = [
     "TARGET.Memory >= RequestMemory",
     "TARGET.Memory >= RequestMemory",
     "TARGET.Cpus >= RequestCpus",
@@ -20,6 +20,9 @@ const JOB: [&str; 11] = [
     "TARGET.Site == \"a\"",
     "(TARGET.Arch == \"Z\" || TARGET.Memory > 6)",
     "(TARGET.Cpus > 1 ? TARGET.Memory > 3 : TARGET.HasGpu)",
+    "(TARGET.Cpus > 2 ? false : TARGET.Memory > 5)",
+    "(TARGET.Arch == \"Y\" && TARGET.Memory > 4 || TARGET.Disk > 60)",
+    "(TARGET.Memory > 8 || TARGET.Cpus > 2 || TARGET.Disk > 70 || TARGET.Arch == \"Z\")",
     "Fits",
     "TARGET.IsGood",
 ];

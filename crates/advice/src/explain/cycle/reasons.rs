@@ -166,7 +166,7 @@ pub fn survey<'s>(
         let view = JobView::with_table(&pool, &asker.ad, Arc::clone(table));
         let facts = PreCycleFacts::of(&view, submitter, &asker.unsent);
         let story = CycleTrace::of(record, snapshot, division.as_ref(), (&pool, &facts), &asked);
-        let causes = of_cycle(&story, (&pool, &facts), &asked).into_iter().chain(of_match(&view).0);
+        let causes = of_cycle(&story, (&pool, &facts), &asked).into_iter().chain(of_match(&view, false).0);
         let cause = causes.into_iter().next().unwrap_or_else(|| recorded(record, submitter, first));
         (cause, view.abandoned())
     };

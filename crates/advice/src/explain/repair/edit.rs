@@ -135,6 +135,11 @@ impl Edit {
         }
     }
 
+    /// True but for the edits that a command makes beside that of a condition.
+    pub(crate) fn is_counted(&self) -> bool {
+        self.command.is_none() || self.part.is_some()
+    }
+
     /// The text that is written, which distinguishes edits of one place.
     pub(crate) fn written(&self) -> String {
         format!("{:#}", self.after)
@@ -203,9 +208,10 @@ pub(crate) fn is_request_of_all(name: Name) -> bool {
     matches!(name.folded(), b"requestcpus" | b"requestmemory" | b"requestdisk")
 }
 
-/// Tests if a request of something that every job needs would be one of nothing.
+/// Tests if a number is no amount of something that can be requested: less than nothing, or nothing of what every job needs.
 pub(crate) fn is_no_request(name: Name, wanted: &Literal) -> bool {
-    is_request_of_all(name) && number(wanted) == Some(0.0)
+    let is_request = name.folded().starts_with(b"request");
+    number(wanted).is_some_and(|number| is_request && (number < 0.0 || number == 0.0 && is_request_of_all(name)))
 }
 
 /// An amount of memory or disk with its unit, in the unit of its attribute, if it is a string.

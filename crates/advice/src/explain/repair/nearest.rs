@@ -384,7 +384,7 @@ fn of_edits(
             }
         }
     }
-    if is_known(&edits) || edits.len() > MAX_EDITS {
+    if is_known(&edits) || edits.iter().filter(|edit| edit.is_counted()).count() > MAX_EDITS {
         return None;
     }
     let Effect { matching: slots, won: won_slots, lost } = effect;
