@@ -330,7 +330,7 @@ impl<'a> Evaluator<'a> {
         let truth = self.with_fresh_search(|evaluator| with_stack(|| evaluator.whole_truth(tree, at)));
         self.active.pop();
         self.depth -= 1;
-        if let (Some(start), Ok(truth)) = (start, &truth) {
+        if let (Some(start), Ok(truth)) = (&start, &truth) {
             self.remember(start, truth);
         }
         truth

@@ -113,7 +113,7 @@ impl Evaluator<'_> {
     }
 
     /// Remembers the value of an attribute, unless it drew random numbers or depended on what is around it.
-    pub(super) fn remember<T: Remembered>(&mut self, start: AttributeStart, value: &T) {
+    pub(super) fn remember<T: Remembered>(&mut self, start: &AttributeStart, value: &T) {
         let (steps, bytes) = (start.steps_left - self.steps_left, self.bytes - start.bytes);
         if steps < MIN_STEPS || !value.is_plain() || start.around != self.around || start.random != self.random {
             return;

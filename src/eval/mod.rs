@@ -608,7 +608,7 @@ impl<'a> Evaluator<'a> {
             evaluator.deeper_by_reference(|evaluator| with_stack(|| evaluator.eval(tree, node, at)))
         });
         self.active.pop();
-        if let (Some(start), Ok(value)) = (start, &value) {
+        if let (Some(start), Ok(value)) = (&start, &value) {
             self.remember(start, value);
         }
         value
