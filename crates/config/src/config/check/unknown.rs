@@ -177,7 +177,7 @@ impl Checker<'_> {
         let Some(resource) = resource else { return false };
         let config = self.config;
         let own = self.resources.get_or_insert_with(|| types::own_resources(config));
-        let meant = types::misspelled_resource(&shown(resource), own).map(|meant| meant.to_ascii_uppercase());
+        let meant = types::misspelled_resource(&shown(resource), own).map(str::to_ascii_uppercase);
         let Some(meant) = meant else { return false };
         self.misspelled_name(name, "", Some(format!("CONSUMPTION_{meant}")), definition);
         true
