@@ -373,7 +373,7 @@ impl JobCase<'_> {
             let (condition, mut rest) = (parts[at], rest.to_owned());
             at += if is_in_attribute { 4 } else { 2 };
             // A note names attributes.
-            while ["advertise ", "define ", "mean "].iter().any(|end| rest.ends_with(end)) {
+            while ["advertises ", "define ", "defines ", "mean "].iter().any(|end| rest.ends_with(end)) {
                 rest.push_str(parts.get(at + 1).copied().unwrap_or_default());
                 at += 2;
             }
