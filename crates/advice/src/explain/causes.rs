@@ -513,7 +513,11 @@ fn descended(
     } else if deciders.len() == count && deciders.iter().all(is_exact) {
         unsatisfied(view, failing, &deciders)
     } else {
-        format!("the job rejects {failing} of {} because of {}", counted(all, "slot"), reasons(view, &deciders, failing))
+        format!(
+            "the job rejects {failing} of {} because of {}",
+            counted(all, "slot"),
+            reasons(view, &deciders, failing)
+        )
     };
     if !is_added || failing < all {
         text.push_str(&decided(whole, &deciders));

@@ -283,7 +283,8 @@ impl JobCase<'_> {
         }
         // Two conditions, or all, that are never true together need not block anything each.
         let of_match = self.found.causes.iter().filter(|cause| {
-            let is_of_one = ["satisfy", "satisfies `", "reject", "slot neither", "slots neither", "not have Requirements"];
+            let is_of_one =
+                ["satisfy", "satisfies `", "reject", "slot neither", "slots neither", "not have Requirements"];
             let is_of_claim = cause.text.starts_with("the request matched, but");
             !is_of_claim && is_of_one.iter().any(|words| cause.text.contains(words))
         });
@@ -369,8 +370,14 @@ impl JobCase<'_> {
         while at < parts.len() {
             let is_in_attribute = parts.get(at + 1) == Some(&" in ");
             let rest = parts.get(at + if is_in_attribute { 3 } else { 1 }).copied().unwrap_or_default();
-            found.push((parts[at], rest.to_owned()));
+            let (condition, mut rest) = (parts[at], rest.to_owned());
             at += if is_in_attribute { 4 } else { 2 };
+            // A note names attributes.
+            while ["advertises ", "define ", "defines ", "mean "].iter().any(|end| rest.ends_with(end)) {
+                rest.push_str(parts.get(at + 1).copied().unwrap_or_default());
+                at += 2;
+            }
+            found.push((condition, rest));
         }
         found
     }
@@ -414,7 +421,9 @@ impl JobCase<'_> {
         let others = of_slot.iter().filter(|parts| !parts.iter().any(|part| named.contains(part))).count();
         match text.split_once("other condition (for ").and_then(|(_, rest)| rest.split_once(" of them)")) {
             Some((count, _)) => same("slots of other conditions", count, others as f64),
-            None => check(others == 0 || text.contains(" of the job") || text.contains(" of slot"), "slots that are left"),
+            None => {
+                check(others == 0 || text.contains(" of the job") || text.contains(" of slot"), "slots that are left")
+            }
         }
     }
 
