@@ -508,9 +508,6 @@ impl<'r> Macros<'r> {
                 }
                 let item = || queued.first().filter(|_| is_other_item(&lower, false));
                 let slip = || {
-                    fn stem(name: &str) -> &str {
-                        name.trim_end_matches(|sign: char| sign.is_ascii_digit())
-                    }
                     // A value that refers to itself is no better.
                     let is_other = |known: &str| stem(known) != stem(&lower) && known != given;
                     let allowed = near::allowance(lower.as_bytes()).min(2);
@@ -530,20 +527,7 @@ impl<'r> Macros<'r> {
                     };
                     queued.iter().find(is_part).filter(|known| !speaks && is_only(known))
                 };
-                // `$(mem)` beside `mem_gb`, which nothing refers to.
-                let unused_slip = || {
-                    let is_part = |known: &&&str| {
-                        let rest = known.strip_prefix(lower.as_str()).map(|rest| rest.starts_with('_'));
-                        let front = known.strip_suffix(lower.as_str()).map(|front| front.ends_with('_'));
-                        rest.or(front) == Some(true) && !is_command(known) && !referred.contains(**known)
-                    };
-                    let mut like = own.iter().filter(|_| name.len() >= 3).filter(is_part);
-                    like.next().filter(|_| like.next().is_none())
-                };
-                let no_items = || {
-                    let is_empty = lower == "item" && !has_items;
-                    is_empty.then(|| "the queue statement has no items: the number of a job is `$(Process)`".to_owned())
-                };
+                let no_items = || (lower == "item" && !has_items).then(|| NO_ITEMS.to_owned());
                 let number = || Some(*at) == queue && text.split_whitespace().next() == Some(&format!("$({name})"));
                 let help = no_items()
                     .or_else(|| of_attribute(&given, &lower))
@@ -555,7 +539,7 @@ impl<'r> Macros<'r> {
                     .or_else(|| Some(format!("did you mean `$({})`?", slip()?)))
                     .or_else(|| Some(format!("did you mean `$({})`?", short_slip()?)))
                     .or_else(|| Some(format!("did you mean `$({})`?", longer_slip()?)))
-                    .or_else(|| Some(format!("did you mean `$({})`?", unused_slip()?)));
+                    .or_else(|| Some(format!("did you mean `$({})`?", unused_longer(&lower, &own, &referred)?)));
                 let reference = format!("$({name})");
                 unknown.insert(lower.clone());
                 if let Some(help) = help {
@@ -585,6 +569,25 @@ impl<'r> Macros<'r> {
         }
         found
     }
+}
+
+/// The help about `$(Item)` where no items are queued.
+const NO_ITEMS: &str = "the queue statement has no items: the number of a job is `$(Process)`";
+
+/// A name without the digits at its end.
+fn stem(name: &str) -> &str {
+    name.trim_end_matches(|sign: char| sign.is_ascii_digit())
+}
+
+/// The only macro of a file that nothing refers to and whose name begins or ends with another name: `mem_gb` for `mem`.
+fn unused_longer<'o>(name: &str, own: &BTreeSet<&'o str>, referred: &BTreeSet<String>) -> Option<&'o str> {
+    let is_part = |known: &str| {
+        let rest = known.strip_prefix(name).map(|rest| rest.starts_with('_'));
+        let front = known.strip_suffix(name).map(|front| front.ends_with('_'));
+        rest.or(front) == Some(true) && !is_command(known) && !referred.contains(known)
+    };
+    let mut like = own.iter().copied().filter(|known| name.len() >= 3 && is_part(known));
+    like.next().filter(|_| like.next().is_none())
 }
 
 /// References to macros that resemble no name of the file: the command line or a DAG may define them.

@@ -260,15 +260,9 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
             Some((message, format!("write `(CurrentTime + {seconds})` for a time after the submission")))
         }
         "success_exit_code" | "checkpoint_exit_code" => {
-            let several = || {
-                let (first, last) = value.split_once(['-', ',', ' '])?;
-                let is_code = |text: &str| text.trim().parse::<u8>().is_ok();
-                (is_code(first) && last.split([',', ' ']).all(|code| code.is_empty() || is_code(code))).then_some(())
-            };
-            if several().is_some() {
+            if are_codes(value) {
                 let message = format!("`{name}` is one exit code, and `{value}` is no range or list");
-                let help = "write `on_exit_remove = ExitCode <= 2`, or such a condition, for several".to_owned();
-                return Some((message, help));
+                return Some((message, "write a condition, as in `on_exit_remove = ExitCode <= 2`".to_owned()));
             }
             let code = value.parse::<i64>().ok()?;
             let message = format!("`{name}` is {code}: programs end with a code from 0 to 255");
@@ -291,6 +285,13 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
         }
         _ => odd_files(name, value),
     }
+}
+
+/// Tests whether a value is several exit codes: `0-2`, `0, 3`.
+fn are_codes(value: &str) -> bool {
+    let is_code = |text: &str| text.trim().parse::<u8>().is_ok();
+    let rest = value.split_once(['-', ',', ' ']).filter(|(first, _)| is_code(first)).map(|(_, rest)| rest);
+    rest.is_some_and(|rest| rest.split([',', ' ']).all(|code| code.is_empty() || is_code(code)))
 }
 
 /// The oddity of a value outside of its macros, for any values of these.
