@@ -436,8 +436,8 @@ impl JobCase<'_> {
             return check(number(count) as usize <= slots.len(), "more slots than the conditions that are named allow");
         }
         same("slots", count, slots.len() as f64)?;
-        let with_values = all.iter().filter(|(_, rest)| rest.contains(" is "));
-        with_values.map(|(_, rest)| self.values(rest, &slots)).collect()
+        let mut with_values = all.iter().filter(|(_, rest)| rest.contains(" is "));
+        with_values.try_for_each(|(_, rest)| self.values(rest, &slots))
     }
 
     /// A sentence about conditions that slots do not satisfy.
