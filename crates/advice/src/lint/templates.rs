@@ -217,7 +217,8 @@ fn of_program(statement: &str, own: &BTreeSet<String>) -> Option<Range<usize>> {
     let is_name = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let is_upper = !word.bytes().any(|byte| byte.is_ascii_lowercase());
     let is_whole = at == 0 && end + 3 == value.len();
-    (is_name && !is_upper && !own.contains(&word.to_ascii_lowercase()) && (is_whole || !is_for_shell))
+    let is_macro = own.contains(&word.to_ascii_lowercase()) && !name.trim().eq_ignore_ascii_case(word);
+    (is_name && !is_upper && !is_macro && (is_whole || !is_for_shell))
         .then(|| start + at..start + at + end + 3)
 }
 
