@@ -261,7 +261,7 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
         }
         "success_exit_code" | "checkpoint_exit_code" => {
             if are_codes(value) {
-                let message = format!("`{name}` is one exit code, and `{value}` is no range or list");
+                let message = format!("`{name}` is one exit code: `{value}` is not read as a range or a list");
                 return Some((message, "write a condition, as in `on_exit_remove = ExitCode <= 2`".to_owned()));
             }
             let code = value.parse::<i64>().ok()?;

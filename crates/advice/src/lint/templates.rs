@@ -218,8 +218,7 @@ fn of_program(statement: &str, own: &BTreeSet<String>) -> Option<Range<usize>> {
     let is_upper = !word.bytes().any(|byte| byte.is_ascii_lowercase());
     let is_whole = at == 0 && end + 3 == value.len();
     let is_macro = own.contains(&word.to_ascii_lowercase()) && !name.trim().eq_ignore_ascii_case(word);
-    (is_name && !is_upper && !is_macro && (is_whole || !is_for_shell))
-        .then(|| start + at..start + at + end + 3)
+    (is_name && !is_upper && !is_macro && (is_whole || !is_for_shell)).then(|| start + at..start + at + end + 3)
 }
 
 /// The findings about a configuration, with one of each file instead of those that are due to its placeholders.

@@ -42,7 +42,7 @@ pub(super) fn is_measured(name: Name) -> bool {
 
 /// What `condor_submit` makes of the text of a command.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Written {
+enum CommandText {
     /// A string.
     Text,
     /// A string, without quotation marks around it.
@@ -57,10 +57,10 @@ enum Written {
     Kilobytes,
 }
 
-use Written::{Expression, Kilobytes, Number, Text, Truth, Unquoted};
+use CommandText::{Expression, Kilobytes, Number, Text, Truth, Unquoted};
 
 /// Attributes with their commands. The name of the attribute is a command too, which counts for less.
-const COMMANDS: [(&str, &[&str], Written); 74] = [
+const COMMANDS: [(&str, &[&str], CommandText); 74] = [
     ("NextJobStartDelay", &["next_job_start_delay"], Expression),
     ("KeepClaimIdle", &["keep_claim_idle"], Expression),
     ("JobAdInformationAttrs", &["job_ad_information_attrs"], Text),
@@ -156,7 +156,7 @@ static BY_NAME: LazyLock<HashMap<String, (usize, usize)>> = LazyLock::new(|| {
 /// assert_eq!(command_of("NumJobStarts"), None);
 /// ```
 pub fn command_of(attribute: &str) -> Option<(&'static str, bool)> {
-    let is_it = |(name, ..): &&(&str, &[&str], Written)| {
+    let is_it = |(name, ..): &&(&str, &[&str], CommandText)| {
         name.eq_ignore_ascii_case(attribute) && !name.eq_ignore_ascii_case("ProjectName")
     };
     let (_, commands, written) = COMMANDS.iter().find(is_it)?;
