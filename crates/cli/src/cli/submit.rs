@@ -18,8 +18,10 @@ use classmate_pool::internal::accountant::AccountantLog;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::queue::{Job, Submitter};
 
-/// Bytes at the beginning and at the end of a file by which a submit file is recognized.
-const EDGE: u64 = 1 << 20;
+/// Files up to this size are looked at whole to recognize a submit file.
+const MAX_WHOLE: u64 = 1 << 20;
+/// Bytes at the beginning and at the end of larger files that are.
+const EDGE: u64 = 1 << 16;
 
 /// The user of this process, and what a pool says of its access points: the next cluster, and the domains and the
 /// release of its jobs.
@@ -90,14 +92,18 @@ impl SubmitFile {
     /// Reads a file if it is a submit file. Standard input never is, nor a compressed file.
     pub(super) fn detect(path: &Path) -> Result<Option<Self>, Failure> {
         let Some(facts) = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file) else { return Ok(None) };
+        let (parts, length) = match facts.len() {
+            ..=MAX_WHOLE => (1, MAX_WHOLE),
+            _ => (2, EDGE),
+        };
         let edge = |start: u64| -> std::io::Result<Vec<u8>> {
             let (mut file, mut text) = (File::open(path)?, Vec::new());
             file.seek(SeekFrom::Start(start))?;
-            file.take(EDGE).read_to_end(&mut text)?;
+            file.take(length).read_to_end(&mut text)?;
             Ok(text)
         };
         // A statement may queue many items, or stand behind many values.
-        for start in [0, facts.len().saturating_sub(EDGE)].into_iter().take(1 + usize::from(facts.len() > EDGE)) {
+        for start in [0, facts.len().saturating_sub(length)].into_iter().take(parts) {
             if is_submit(&edge(start).map_err(|error| Failure::reading(path.display(), &error))?) {
                 return Self::read(path).map(Some);
             }
