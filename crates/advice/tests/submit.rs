@@ -48,7 +48,7 @@ struct RecordedWhole {
 /// environment, and what the tool alone knows.
 #[test]
 fn every_attribute_is_as_condor_submit_writes_it() {
-    /// What a dry run does not know, or knows better: the user, the access point and the time.
+    /// Attributes of which a dry run knows another value: the user, the access point and the time.
     const OTHERWISE: [&str; 4] = ["Owner", "User", "QDate", "EnteredCurrentStatus"];
     const LEFT_OUT: [&str; 18] = [
         "In",

@@ -442,7 +442,7 @@ fn what_is_no_number_or_leads_nowhere_gives_no_change_of_the_job() {
     }
     let tail = ": 1 of 1 slot matches";
     let first = |policy: &str| suggestions("Requirements = true", &format!("Requirements = {policy}")).remove(0);
-    // Nobody requests less than nothing.
+    // A request is not negative.
     let negative = suggestions("Requirements = true", "Requirements = TARGET.RequestMemory < -5");
     assert!(negative.iter().all(|text| !text.contains("request_memory")), "{negative:?}");
     let huge = first("TARGET.RequestMemory * 2 > 9007199254740993");

@@ -16,6 +16,7 @@ use super::submit_odd::{FILES, is_for_shell};
 use crate::submit::queue::{ItemList, QueueStatement};
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
+use classmate::internal::plural::counted;
 use classmate::internal::syntax::token::Quoting;
 use classmate::{Diagnostic, ParseOptions, Span};
 
@@ -562,9 +563,8 @@ impl<'r> Macros<'r> {
         let mut found: Vec<Refused> = open.finding(statements, queue).into_iter().collect();
         for (reference, (help, all)) in said {
             let Some((at, statement)) = all.first().and_then(|at| Some((*at, statements.get(*at)?))) else { continue };
-            let times = if all.len() > 1 { format!(", also in {} more lines", all.len() - 1) } else { String::new() };
-            let times = if all.len() == 2 { ", also in 1 more line".to_owned() } else { times };
-            let message = format!("`{reference}` is not defined and expands to nothing{times}");
+            let also = (all.len() > 1).then(|| format!(", also in {}", counted(all.len() - 1, "more line")));
+            let message = format!("`{reference}` is not defined and expands to nothing{}", also.unwrap_or_default());
             found.push((at, undefined(message, statement, &reference, help)));
         }
         found

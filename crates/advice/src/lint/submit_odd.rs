@@ -10,6 +10,7 @@ use super::submit_notations::{misused_default, nested_function, of_batch_system,
 use super::submit_programs::{base, interprets};
 use super::submit_shapes::odd_shape;
 use super::submit_values::quotes_fault;
+use crate::submit::attributes::unquoted;
 use crate::submit::queue::number;
 use classmate_config::internal::config::unclosed;
 
@@ -532,7 +533,7 @@ fn odd_files(name: &str, value: &str) -> Option<(String, String)> {
             Some((message, "separate files with commas".to_owned()))
         }
         "transfer_output_remaps" => {
-            let inner = value.strip_prefix('"').and_then(|inner| inner.strip_suffix('"')).unwrap_or(value);
+            let inner = unquoted(value);
             if let Some(found) = named_twice(inner) {
                 return Some(found);
             }
@@ -581,7 +582,7 @@ fn joined_remaps(name: &str, value: &str) -> Option<(String, String)> {
     if name != "transfer_output_remaps" {
         return None;
     }
-    let inner = value.strip_prefix('"').and_then(|inner| inner.strip_suffix('"')).unwrap_or(value);
+    let inner = unquoted(value);
     // The arguments of functions have commas too: `$INT(Process,%03d)`.
     let mut depth = 0_usize;
     let plain: String = inner

@@ -1,6 +1,7 @@
 //! Values of submit commands that `condor_submit` rejects.
 
 use super::commands::{CommandKind, kind};
+use crate::submit::attributes::unquoted;
 use crate::submit::bytes;
 use crate::submit::queue::number;
 use classmate::ParseOptions;
@@ -236,7 +237,7 @@ fn arguments_fault(name: &str, value: &str) -> Option<(String, String)> {
 
 /// Arguments with single quotes in place of the double quotes inside of them: `"--title 'My Plot'"`.
 fn requoted(value: &str) -> Option<String> {
-    let inner = value.strip_prefix('"').and_then(|inner| inner.strip_suffix('"')).unwrap_or(value);
+    let inner = unquoted(value);
     // Each pair encloses an argument.
     let parts: Vec<&str> = inner.split('"').collect();
     let is_apart = |(at, part): (usize, &&str)| {

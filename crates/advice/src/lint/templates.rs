@@ -110,7 +110,7 @@ fn of_statement(statement: &str, own: &BTreeSet<String>) -> Option<Range<usize>>
         let arguments = statement.get(start..)?;
         let lead = arguments.len() - arguments.trim_start().len();
         let first = arguments.split_whitespace().next().unwrap_or_default();
-        let marks = (first.len() > 1 && first.bytes().all(|byte| byte == b'?')).then(|| lead..lead + first.len());
+        let marks = is_mark(first).then(|| lead..lead + first.len());
         let name = (arguments.trim() == "QUEUE").then(|| lead..lead + "QUEUE".len());
         let place = marks.or(name).or_else(|| in_angles(arguments, true))?;
         return Some(start + place.start..start + place.end);
@@ -155,9 +155,18 @@ fn in_angles(value: &str, anywhere: bool) -> Option<Range<usize>> {
     })
 }
 
+/// Tests whether a word is `??`, or more of these signs.
+fn is_mark(word: &str) -> bool {
+    word.len() > 1 && word.bytes().all(|byte| byte == b'?')
+}
+
+/// Tests whether a text can be the name of a macro.
+fn is_name(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
 /// `??`, or several of them.
 fn marks(value: &str) -> Option<Range<usize>> {
-    let is_mark = |item: &str| item.len() > 1 && item.bytes().all(|byte| byte == b'?');
     value
         .split([',', ' '])
         .filter(|item| !item.is_empty())
@@ -198,8 +207,7 @@ fn in_braces(name: &str, value: &str, own: &BTreeSet<String>) -> Option<Range<us
         let inner = &value[at + open.len()..];
         let end = inner.find(close)?;
         let word = inner[..end].trim();
-        let is_name = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        let is_other = is_name && !own.contains(&word.to_ascii_lowercase());
+        let is_other = is_name(word) && !own.contains(&word.to_ascii_lowercase());
         is_other.then(|| at..at + open.len() + end + close.len())
     })
 }
@@ -214,11 +222,10 @@ fn of_program(statement: &str, own: &BTreeSet<String>) -> Option<Range<usize>> {
     let (at, inner) = value.match_indices("${").map(|(at, _)| (at, &value[at + 2..])).next()?;
     let end = inner.find('}')?;
     let word = &inner[..end];
-    let is_name = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let is_upper = !word.bytes().any(|byte| byte.is_ascii_lowercase());
     let is_whole = at == 0 && end + 3 == value.len();
     let is_macro = own.contains(&word.to_ascii_lowercase()) && !name.trim().eq_ignore_ascii_case(word);
-    (is_name && !is_upper && !is_macro && (is_whole || !is_for_shell)).then(|| start + at..start + at + end + 3)
+    (is_name(word) && !is_upper && !is_macro && (is_whole || !is_for_shell)).then(|| start + at..start + at + end + 3)
 }
 
 /// The findings about a configuration, with one of each file instead of those that are due to its placeholders.
@@ -229,11 +236,10 @@ pub(super) fn once_in_each_file(found: &mut Vec<Diagnostic>) {
         let place = between_ats(value).or_else(|| in_angles(value, true))?;
         Some(value[place].to_owned())
     };
-    let is_due = |one: &Diagnostic| one.code == "bad-value";
     let mut first: Vec<(String, usize, String, Vec<u64>)> = Vec::new();
     let mut kept: Vec<Diagnostic> = Vec::with_capacity(found.len());
     for one in found.drain(..) {
-        let Some(shown) = shown(&one).filter(|_| is_due(&one)) else {
+        let Some(shown) = (one.code == "bad-value").then(|| shown(&one)).flatten() else {
             kept.push(one);
             continue;
         };

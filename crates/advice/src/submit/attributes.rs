@@ -40,7 +40,7 @@ pub(super) fn is_measured(name: Name) -> bool {
     OF_EVERY_JOB.contains(name) && !WRITTEN.contains(&name.folded())
 }
 
-/// What `condor_submit` makes of the text of a command.
+/// The form in which `condor_submit` writes the text of a command.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CommandText {
     /// A string.
@@ -247,13 +247,18 @@ impl SubmitFile<'_> {
         self.retries(job)
     }
 
+    /// The path of the program; none if there is none.
+    fn executable(&self) -> Result<Option<String>, ConfigError> {
+        Ok(match self.value("shell")? {
+            Some(_) => Some("/bin/sh".to_owned()),
+            None => self.either("executable", "Cmd")?.map(|(_, path)| path),
+        })
+    }
+
     /// Sets the program, if its path does not depend on where the job is submitted, and its arguments.
     fn program(&self, job: &mut ClassAd, universe: i64) -> Result<(), ConfigError> {
         let shell = self.value("shell")?;
-        let executable = match shell {
-            Some(_) => Some("/bin/sh".to_owned()),
-            None => self.either("executable", "Cmd")?.map(|(_, path)| path),
-        };
+        let executable = self.executable()?;
         let stays = self.either("transfer_executable", "TransferExecutable")?;
         let stays = stays.is_some_and(|(_, text)| text.starts_with(['f', 'F']))
             || shell.is_some()
@@ -372,10 +377,7 @@ impl SubmitFile<'_> {
         if is_stated {
             job.remove("TransferInputSizeMB");
         }
-        let executable = match self.value("shell")? {
-            Some(_) => Some("/bin/sh".to_owned()),
-            None => self.either("executable", "Cmd")?.map(|(_, path)| path),
-        };
+        let executable = self.executable()?;
         let initial = self.either("initialdir", "Iwd")?.map(|(_, path)| path).unwrap_or_default();
         // In KB; none of what cannot be read, and of folders.
         let size = |path: &str| match self.folder {
@@ -429,6 +431,11 @@ fn files(list: &str) -> impl Iterator<Item = String> {
 }
 
 /// A text without quotation marks around it.
-pub(super) fn unquoted(text: &str) -> &str {
+///
+/// ```
+/// use classmate_advice::internal::submit::attributes::unquoted;
+/// assert_eq!([unquoted("\"a b\""), unquoted("\"a")], ["a b", "\"a"]);
+/// ```
+pub fn unquoted(text: &str) -> &str {
     text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
 }

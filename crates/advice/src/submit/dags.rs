@@ -19,20 +19,23 @@ pub fn given_by_dags(file: &Path) -> BTreeSet<String> {
 
 /// The texts of the files in a folder that are DAGs by their names.
 fn dags_in(folder: &Path) -> Vec<String> {
-    /// Names of a folder that are looked at, files that are read, and bytes of one.
-    const MOST: (usize, usize, u64) = (10_000, 64, 4 << 20);
+    /// Names of a folder that are looked at.
+    const MAX_NAMES: usize = 10_000;
+    /// Files that are read, and bytes of one.
+    const MAX_FILES: usize = 64;
+    const MAX_BYTES: u64 = 4 << 20;
     const ENDS: [&str; 5] = [".dag", ".sub", ".submit", ".txt", ".dagman"];
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
-    let paths = entries.take(MOST.0).filter_map(|entry| Some(entry.ok()?.path()));
+    let paths = entries.take(MAX_NAMES).filter_map(|entry| Some(entry.ok()?.path()));
     let is_dag = |path: &Path| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_ascii_lowercase();
         let is_text = ENDS.iter().any(|end| name.ends_with(end)) || !name.contains('.');
         name.ends_with(ENDS[0]) || name.contains("dag") && is_text
     };
-    let is_small = |path: &Path| path.metadata().is_ok_and(|data| data.is_file() && data.len() <= MOST.2);
+    let is_small = |path: &Path| path.metadata().is_ok_and(|data| data.is_file() && data.len() <= MAX_BYTES);
     let mut paths: Vec<_> = paths.filter(|path| is_dag(path) && is_small(path)).collect();
     paths.sort();
-    let texts = paths.iter().take(MOST.1).filter_map(|path| std::fs::read(path).ok());
+    let texts = paths.iter().take(MAX_FILES).filter_map(|path| std::fs::read(path).ok());
     texts.map(|text| String::from_utf8_lossy(&text).into_owned()).collect()
 }
 

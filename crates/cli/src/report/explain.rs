@@ -20,7 +20,7 @@ use classmate_advice::internal::explain::repair::suggestion::{ANY_STRING, Change
 use classmate_advice::internal::explain::slot::{CandidateSubmitter, SlotExplanation};
 use classmate_advice::internal::explain::tested_setting::TestedSetting;
 use classmate_advice::internal::explain::values::verb;
-use classmate_advice::internal::submit::attributes::command_of;
+use classmate_advice::internal::submit::attributes::{command_of, unquoted};
 use classmate_pool::internal::quota::derivation::slots;
 
 /// The parts of an explanation that are written besides the causes and what to do.
@@ -723,8 +723,7 @@ fn described(change: &Change, whose: &str) -> String {
         Changed::Job if after.trim_matches('"') == ANY_STRING => format!("{command} = {after} (any string)"),
         Changed::Job if attribute.eq_ignore_ascii_case("AccountingGroup") => account(before, after),
         Changed::Job if UNQUOTED.contains(&command.as_str()) || command_of(attribute).is_some_and(|(_, text)| text) => {
-            let text = after.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(after);
-            format!("{command} = {text}")
+            format!("{command} = {}", unquoted(after))
         }
         Changed::Job if command == "gpus_minimum_runtime" => format!("{command} = {}", runtime(after)),
         Changed::Job => format!("{command} = {}", amount(after, unit)),

@@ -16,6 +16,7 @@ use crate::submit::queue::number;
 use classmate::Diagnostic;
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
+use classmate::internal::plural::counted;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate_config::internal::config::check::{closest_variable, has_root, is_variable, slipped_variable};
 use classmate_config::internal::config::{knob, unclosed};
@@ -210,7 +211,7 @@ impl Linter<'_> {
             let mut found = found.help(format!("{effect}; {define}"));
             let more = all.len();
             if let Some(end) = found.message.find(" is not defined").filter(|_| more > 0) {
-                let macros = if more == 1 { "1 more macro" } else { &format!("{more} more macros") };
+                let macros = counted(more, "more macro");
                 found.message = format!("{} and {macros} are not defined and expand to nothing", &found.message[..end]);
             }
             self.report(found, Some(knobs[0].clone()));
