@@ -1,5 +1,6 @@
 //! Ads: tables of attributes.
 
+mod excerpt;
 mod index;
 mod places;
 mod shape;
@@ -8,6 +9,7 @@ mod update;
 use std::fmt;
 use std::sync::Arc;
 
+pub use crate::ad::excerpt::Excerpts;
 pub(crate) use crate::ad::places::Places;
 use crate::ad::shape::Shape;
 pub use crate::ad::shape::Shapes;

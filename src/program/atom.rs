@@ -228,25 +228,48 @@ impl<'a> AdPair<'a> {
     /// The attributes that an attribute of a side can lead to, in both ads. Its conditions are the same for all pairs for which
     /// these are.
     pub fn surroundings(&self, name: Name, side: Side, mentions: &mut MentionsCache) -> Vec<Surrounding> {
-        let (mut found, mut next) = (Vec::new(), Vec::new());
-        let mut look = |name: Name, side: Side, next: &mut Vec<Name>| match self.ad(side).lookup(name) {
-            None => 0,
-            Some(Attribute::Literal(_)) => 1,
-            Some(Attribute::Tree(tree)) => {
-                let Mentions { names, selectors, .. } = &*mentions.of(tree);
-                let selected = selectors.iter().filter_map(|name| self.selected.get(&name.key())).flatten();
-                next.extend(names.iter().chain(selectors).chain(selected));
-                Arc::as_ptr(tree) as usize
-            }
-        };
-        found.push((name.key(), [look(name, side, &mut next), 0]));
-        closure(std::mem::take(&mut next), |names| {
+        let mut next = Vec::new();
+        let place = self.look(name, side, &mut next, mentions);
+        self.follow(vec![(name.key(), [place, 0])], next, mentions)
+    }
+
+    /// The attributes that an expression with the rows as `MY` can lead to, in both ads. What it depends on is the same for all
+    /// pairs for which these are.
+    pub fn surroundings_of(&self, expr: &Expr, mentions: &mut MentionsCache) -> Vec<Surrounding> {
+        let mut next = Vec::new();
+        let tree = expr.tree();
+        self.add_mentioned(&mentions.of_part(tree, (tree.first_of(expr.root()), expr.root())), &mut next);
+        self.follow(Vec::new(), next, mentions)
+    }
+
+    /// Adds what some names lead to.
+    fn follow(&self, mut found: Vec<Surrounding>, first: Vec<Name>, mentions: &mut MentionsCache) -> Vec<Surrounding> {
+        let mut next = Vec::new();
+        closure(first, |names| {
             for name in names {
-                found.push((name.key(), [Side::Row, Side::Other].map(|side| look(*name, side, &mut next))));
+                let places = [Side::Row, Side::Other].map(|side| self.look(*name, side, &mut next, mentions));
+                found.push((name.key(), places));
             }
             std::mem::take(&mut next)
         });
         found
+    }
+
+    /// What a name is in the ad of a side, as in [`Surrounding`]; adds the names that an expression mentions.
+    fn look(&self, name: Name, side: Side, next: &mut Vec<Name>, mentions: &mut MentionsCache) -> usize {
+        match self.ad(side).lookup(name) {
+            None => 0,
+            Some(Attribute::Literal(_)) => 1,
+            Some(Attribute::Tree(tree)) => {
+                self.add_mentioned(&mentions.of(tree), next);
+                Arc::as_ptr(tree) as usize
+            }
+        }
+    }
+
+    fn add_mentioned(&self, Mentions { names, selectors, .. }: &Mentions, next: &mut Vec<Name>) {
+        let selected = selectors.iter().filter_map(|name| self.selected.get(&name.key())).flatten();
+        next.extend(names.iter().chain(selectors).chain(selected));
     }
 
     /// The dependencies of an attribute of a side.
@@ -375,6 +398,15 @@ mod tests {
         assert_eq!(around(&alike), found);
         for changed in ["[u = 1]", "[m = u + 1]", "[m = 1; c = 1]", "[m = 1; a = 1]"] {
             assert_ne!(around(&ad(changed)), found, "{changed}");
+        }
+        let expr = parse_expr(b"m + TARGET.a", &ParseOptions::default()).unwrap();
+        let around = |row: &ClassAd| {
+            let pair = AdPair { row, other: &other, selected: &selected, semantics: Semantics::default() };
+            pair.surroundings_of(&expr, &mut MentionsCache::default())
+        };
+        assert_eq!(around(&ad("[m = 2; u = 3]")), around(&row));
+        for changed in ["[u = 1]", "[m = u + 1]", "[m = 1; c = 1]", "[m = 1; a = 1]"] {
+            assert_ne!(around(&ad(changed)), around(&row), "{changed}");
         }
     }
 

@@ -47,11 +47,60 @@ const MANY: usize = 1024;
 pub struct Dictionary {
     entries: Vec<Entry>,
     constants: HashTable<(u64, u32)>,
-    literals: Vec<Option<Literal>>,
+    /// The constants of which entries do not show all, by their numbers.
+    literals: HashMap<u32, Literal>,
     by_address: HashMap<usize, u32>,
     by_text: HashMap<(Vec<u8>, Semantics), u32>,
     absent: Option<u32>,
-    last: Option<u32>,
+}
+
+/// The distinct attributes of some ads, in the order of first sight.
+#[derive(Debug, Default)]
+struct DistinctAttributes<'a> {
+    /// Each with the hash of a constant.
+    found: Vec<(Option<&'a Attribute>, u64)>,
+    constants: HashTable<(u64, u32)>,
+    trees: HashMap<usize, u32>,
+    absent: Option<u32>,
+    last: Option<(&'a Literal, u32)>,
+}
+
+impl<'a> DistinctAttributes<'a> {
+    /// The number of an attribute. Expressions at different addresses have different numbers.
+    fn number(&mut self, attribute: Option<&'a Attribute>) -> u32 {
+        let next = self.found.len() as u32;
+        let (number, hash) = match attribute {
+            None => (*self.absent.get_or_insert(next), 0),
+            Some(Attribute::Tree(tree)) => (*self.trees.entry(Arc::as_ptr(tree) as usize).or_insert(next), 0),
+            Some(Attribute::Literal(literal)) => {
+                // Neighboring ads often have the same value.
+                if let Some((last, number)) = self.last
+                    && (std::ptr::eq(last, literal) || identical(last, literal))
+                {
+                    return number;
+                }
+                let hash = hash(literal);
+                let found = &self.found;
+                let same = |(other, number): &(u64, u32)| {
+                    *other == hash
+                        && matches!(found[*number as usize].0, Some(Attribute::Literal(known)) if identical(known, literal))
+                };
+                let number = match self.constants.find(hash, same) {
+                    Some((_, number)) => *number,
+                    None => {
+                        self.constants.insert_unique(hash, (hash, next), |(hash, _)| *hash);
+                        next
+                    }
+                };
+                self.last = Some((literal, number));
+                (number, hash)
+            }
+        };
+        if number == next {
+            self.found.push((attribute, hash));
+        }
+        number
+    }
 }
 
 impl Dictionary {
@@ -59,32 +108,31 @@ impl Dictionary {
     /// Reads every ad once.
     pub fn of<'a>(names: &[Name], count: usize, ad: &(dyn Fn(usize) -> &'a ClassAd + Sync)) -> Vec<(Self, Vec<u32>)> {
         let of_part = |ads: Range<usize>| {
-            let mut found: Vec<_> = names.iter().map(|_| (Self::default(), Vec::with_capacity(ads.len()))).collect();
+            let ids = || Vec::with_capacity(ads.len());
+            let mut found: Vec<_> = names.iter().map(|_| (DistinctAttributes::default(), ids())).collect();
             let mut places = Places::new(names);
             for ad in ads.map(ad) {
-                for ((dictionary, ids), attribute) in found.iter_mut().zip(places.of(ad)) {
-                    ids.push(dictionary.number(attribute));
+                for ((distinct, ids), attribute) in found.iter_mut().zip(places.of(ad)) {
+                    ids.push(distinct.number(attribute));
                 }
             }
-            found
+            found.into_iter().map(|(distinct, ids)| (distinct.found, ids)).collect::<Vec<_>>()
         };
-        let mut of_name: Vec<Vec<(Self, Vec<u32>)>> = names.iter().map(|_| Vec::new()).collect();
+        let mut of_name: Vec<Vec<_>> = names.iter().map(|_| Vec::new()).collect();
         for part in map_parts(count, ADS_PER_TASK, of_part) {
             of_name.iter_mut().zip(part).for_each(|(parts, part)| parts.push(part));
         }
         filter_map_into(of_name, |parts| Some(Self::joined(parts)))
     }
 
-    /// Joins parts, in their order.
-    fn joined(mut parts: Vec<(Self, Vec<u32>)>) -> (Self, Vec<u32>) {
-        if parts.len() == 1 {
-            return parts.swap_remove(0);
-        }
-        let most = parts.iter().map(|(dictionary, _)| dictionary.constants.len()).sum();
+    /// Joins parts, in their order: the distinct attributes of each, with the hashes of constants, and the numbers of its ads.
+    fn joined(parts: Vec<(Vec<(Option<&Attribute>, u64)>, Vec<u32>)>) -> (Self, Vec<u32>) {
+        let most = parts.iter().map(|(found, _)| found.len()).sum();
         let mut whole = Self { constants: HashTable::with_capacity(most), ..Self::default() };
         let mut all = Vec::with_capacity(parts.iter().map(|(_, ids)| ids.len()).sum());
-        for (dictionary, ids) in parts {
-            let here = whole.join(&dictionary);
+        for (found, ids) in parts {
+            let number = |(attribute, hash): (Option<&Attribute>, u64)| whole.number(attribute, |_| hash);
+            let here: Vec<u32> = found.into_iter().map(number).collect();
             all.extend(ids.iter().map(|id| here[*id as usize]));
         }
         (whole, all)
@@ -92,14 +140,14 @@ impl Dictionary {
 
     /// The number of the attribute of an ad.
     pub fn id(&mut self, ad: &ClassAd, name: Name) -> u32 {
-        self.number(ad.lookup(name))
+        self.number(ad.lookup(name), hash)
     }
 
     /// The number of an attribute.
-    fn number(&mut self, attribute: Option<&Attribute>) -> u32 {
+    fn number(&mut self, attribute: Option<&Attribute>, hash: impl Fn(&Literal) -> u64) -> u32 {
         match attribute {
             None => self.absent(),
-            Some(Attribute::Literal(literal)) => self.constant(literal),
+            Some(Attribute::Literal(literal)) => self.constant(literal, hash(literal)),
             Some(Attribute::Tree(tree)) => self.tree(tree),
         }
     }
@@ -108,50 +156,35 @@ impl Dictionary {
         match self.absent {
             Some(id) => id,
             None => {
-                let id = self.add(Entry::Absent, None);
+                let id = self.add(Entry::Absent);
                 *self.absent.insert(id)
             }
         }
     }
 
-    /// The numbers here of the entries of another dictionary.
-    fn join(&mut self, other: &Dictionary) -> Vec<u32> {
-        let each = other.entries.iter().zip(&other.literals);
-        each.map(|(entry, literal)| match (entry, literal) {
-            (Entry::Tree(tree), _) => self.tree(tree),
-            (_, Some(literal)) => self.constant(literal),
-            _ => self.absent(),
-        })
-        .collect()
-    }
-
-    fn add(&mut self, entry: Entry, literal: Option<Literal>) -> u32 {
+    fn add(&mut self, entry: Entry) -> u32 {
         self.entries.push(entry);
-        self.literals.push(literal);
         (self.entries.len() - 1) as u32
     }
 
-    fn constant(&mut self, literal: &Literal) -> u32 {
-        // Neighboring ads often have the same value.
-        if let Some(last) = self.last
-            && let Some(Some(known)) = self.literals.get(last as usize)
-            && identical(known, literal)
-        {
-            return last;
-        }
-        let hash = hash(literal);
-        let literals = &self.literals;
-        let same =
-            |(_, id): &(u64, u32)| literals[*id as usize].as_ref().is_some_and(|known| identical(known, literal));
-        let id = match self.constants.find(hash, same) {
-            Some((_, id)) => *id,
-            None => {
-                let id = self.add(Entry::Constant(Value::from(literal)), Some(literal.clone()));
-                self.constants.insert_unique(hash, (hash, id), |(hash, _)| *hash);
-                id
-            }
+    fn constant(&mut self, literal: &Literal, hash: u64) -> u32 {
+        let (entries, literals) = (&self.entries, &self.literals);
+        let same = |(other, id): &(u64, u32)| {
+            *other == hash
+                && match (literals.get(id), &entries[*id as usize]) {
+                    (Some(known), _) => identical(known, literal),
+                    (None, Entry::Constant(value)) => !is_more_than_value(literal) && is_value(value, literal),
+                    _ => false,
+                }
         };
-        self.last = Some(id);
+        if let Some((_, id)) = self.constants.find(hash, same) {
+            return *id;
+        }
+        let id = self.add(Entry::Constant(Value::from(literal)));
+        if is_more_than_value(literal) {
+            self.literals.insert(id, literal.clone());
+        }
+        self.constants.insert_unique(hash, (hash, id), |(hash, _)| *hash);
         id
     }
 
@@ -165,7 +198,7 @@ impl Dictionary {
         let id = match self.by_text.get(&key) {
             Some(id) => *id,
             None => {
-                let id = self.add(Entry::Tree(Arc::clone(tree)), None);
+                let id = self.add(Entry::Tree(Arc::clone(tree)));
                 self.by_text.insert(key, id);
                 id
             }
@@ -178,6 +211,24 @@ impl Dictionary {
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
+}
+
+/// Returns whether a constant that [`is_more_than_value`] does not hold for has this value.
+fn is_value(value: &Value, literal: &Literal) -> bool {
+    match (value, literal) {
+        (Value::Undefined, Literal::Undefined) | (Value::Error, Literal::Error) => true,
+        (Value::Bool(a), Literal::Bool(b)) => a == b,
+        (Value::Int(a), Literal::Int(b)) => a == b,
+        (Value::Real(a), Literal::Real(b)) => a.to_bits() == b.to_bits(),
+        (Value::Str(a), Literal::Str(b)) => a == b,
+        (Value::AbsTime(a), Literal::AbsTime(b)) => (a.seconds, a.offset) == (b.seconds, b.offset),
+        _ => false,
+    }
+}
+
+/// Returns whether other constants have the same value.
+fn is_more_than_value(literal: &Literal) -> bool {
+    matches!(literal, Literal::RelTime(_) | Literal::OldRelTime(_) | Literal::Suffixed(..))
 }
 
 /// Returns whether no expression can distinguish two constants.

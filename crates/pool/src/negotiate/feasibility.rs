@@ -11,7 +11,7 @@ use crate::priority::PriorityPolicy;
 use crate::queue::Submitter;
 use crate::queue::job::JobId;
 use crate::queue::request::Queue;
-use classmate::internal::ad::Shapes;
+use classmate::internal::ad::Excerpts;
 
 /// The feasibility of an idle job: feasible if it matches any slot, claimed or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,7 +33,7 @@ pub(super) fn feasibility(
     let mut stuck: HashSet<u32> = HashSet::new();
     for (who, request) in queue.first_of_each() {
         let ad = || {
-            let mut ad = queue.request_ad(who, &request, &mut Shapes::default());
+            let mut ad = queue.request_ad(who, &request, &mut Excerpts::default());
             ad.update(&submitter_attributes_at_start(&submitters[who].name, policy, rules));
             ad
         };

@@ -45,7 +45,7 @@ use crate::pool::Slot;
 use crate::priority::{End, PieInput, PriorityPolicy};
 use crate::queue::request::{CARRIED, Queue, RESOURCE_COUNT, Request};
 use crate::queue::{Submitter, significant};
-use classmate::internal::ad::{ClassAd, Shapes};
+use classmate::internal::ad::{ClassAd, Excerpts};
 use classmate::internal::name::{Key, Name};
 use classmate::internal::plural::counted;
 use classmate::internal::threads;
@@ -242,9 +242,9 @@ fn market<'c>(
         |submitter: &Submitter| request_standing::submitter_attributes_at_start(&submitter.name, policy, rules);
     let attributes: Vec<ClassAd> = submitters.iter().map(attributes).collect();
     let samples = threads::flat_map_parts(firsts.len(), GRAIN, |part| {
-        let mut shapes = Shapes::default();
+        let mut excerpts = Excerpts::default();
         let sample = |(who, request): &(usize, Request)| {
-            let mut ad = queue.request_ad(*who, request, &mut shapes);
+            let mut ad = queue.request_ad(*who, request, &mut excerpts);
             ad.update(&attributes[*who]);
             SampleRequest { autocluster: request.autocluster, ad }
         };

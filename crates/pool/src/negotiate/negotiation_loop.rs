@@ -26,7 +26,7 @@ use crate::priority::{
 use crate::queue::request::{Queue, Request};
 use crate::queue::significant::requires_standing;
 use crate::queue::submitter::Submitter;
-use classmate::internal::ad::{ClassAd, Shapes};
+use classmate::internal::ad::{ClassAd, Excerpts};
 use classmate::internal::eval::scope::EvalOptions;
 
 /// The state of the negotiation loop.
@@ -63,8 +63,8 @@ pub struct NegotiationLoop<'c> {
     protocols: Vec<Protocols>,
     /// The autoclusters whose jobs require something of what the negotiator adds to a request, as far as this was asked.
     require_standing: RefCell<HashMap<u32, bool>>,
-    /// The shapes of request ads.
-    pub(super) shapes: RefCell<Shapes>,
+    /// What is known of the ads of requests.
+    pub(super) excerpts: RefCell<Excerpts>,
     /// False if neither slots nor the configuration refer to what the negotiator adds to a request; computed when first
     /// needed.
     pub(super) sees_standing: OnceCell<bool>,
@@ -177,7 +177,7 @@ impl<'c> NegotiationLoop<'c> {
             schedds,
             protocols: submitters.iter().map(|submitter| Protocols::of(&submitter.address)).collect(),
             require_standing: RefCell::default(),
-            shapes: RefCell::default(),
+            excerpts: RefCell::default(),
             sees_standing: OnceCell::new(),
             mention_standing: RefCell::default(),
         }
@@ -355,7 +355,7 @@ impl<'c> NegotiationLoop<'c> {
         }
         if self.offers.needs_ad(request.autocluster) {
             if request.ad.is_empty() {
-                request.ad = self.queue.request_ad(who, request, &mut self.shapes.borrow_mut());
+                request.ad = self.queue.request_ad(who, request, &mut self.excerpts.borrow_mut());
             }
             self.insert_submitter_attributes(who, request);
         }

@@ -135,7 +135,7 @@ impl NegotiationLoop<'_> {
             Some(known) => known,
             None => {
                 let asked = singles.asked.remove(&(who, autocluster));
-                let made = || self.queue.single(who, place, &mut self.shapes.borrow_mut());
+                let made = || self.queue.single(who, place, &mut self.excerpts.borrow_mut());
                 let Some(mut request) = asked.or_else(made) else { return false };
                 self.insert_submitter_attributes(who, &mut request);
                 let session = Session::new(Allowance::UNLIMITED);
@@ -265,7 +265,7 @@ impl NegotiationLoop<'_> {
             self.rejected(turn, &request, 1, &refusal);
             return session.spent(true, left);
         }
-        let request = self.queue.single(turn.who, place, &mut self.shapes.borrow_mut());
+        let request = self.queue.single(turn.who, place, &mut self.excerpts.borrow_mut());
         let Some(request) = request else { return session.spent(true, left) };
         self.outcome.statistics.jobs_considered += 1;
         let mut serving = ServedRequest::new(request);

@@ -3,7 +3,7 @@
 //! In: jobs and significant attributes. Out: the autocluster of each job, and the ad that represents it. Formula
 //! source: `docs/reference/negotiation.md` 8.2.
 
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hashbrown::{DefaultHashBuilder, HashMap, HashSet, HashTable};
@@ -40,7 +40,7 @@ const NUMBERED_TEXT: u8 = 2;
 /// Jobs that a thread encodes at a time, at least.
 const GRAIN: usize = 1 << 10;
 
-/// Number of chained parents of which a part is remembered.
+/// Number of significant parts that are remembered.
 const MAX_PARTS: usize = 1024;
 
 /// Jobs that are encoded together before they are numbered: as many as fill some megabytes.
@@ -68,7 +68,7 @@ pub struct Autoclusters<'j> {
 #[derive(Debug, Default)]
 pub struct KnownParts {
     significant: Vec<Name>,
-    parts: HashMap<usize, SignificantPart>,
+    parts: HashMap<PartKey, Arc<SignificantPart>>,
     texts: TextNumbers,
     numbers: EncodedParts,
 }
@@ -127,6 +127,9 @@ struct EncodedJobs {
     names: Vec<(usize, Arc<[Name]>)>,
 }
 
+/// The address of the chained parent of a job, 0 without one, and the hash of the structure of the job.
+type PartKey = (usize, u64);
+
 /// The significant part of a job.
 #[derive(Debug)]
 struct SignificantPart {
@@ -136,9 +139,18 @@ struct SignificantPart {
     names: Arc<[Name]>,
     /// The encoded attributes that are not constants of the job itself.
     fixed: Vec<u8>,
-    /// The constants of the job itself, and the places among the fixed bytes where they belong: other jobs of this structure
-    /// and parent differ in nothing else.
-    constants: Vec<(usize, Name)>,
+    /// The constants of the job itself: other jobs of this structure and parent differ in nothing else.
+    constants: Vec<OwnConstant>,
+}
+
+/// A constant of a job itself.
+#[derive(Debug, Clone, Copy)]
+struct OwnConstant {
+    name: Name,
+    /// Its place in the job.
+    place: usize,
+    /// The number of fixed bytes before it.
+    after: usize,
 }
 
 impl<'j> Autoclusters<'j> {
@@ -146,7 +158,7 @@ impl<'j> Autoclusters<'j> {
     pub fn new(significant: &'j Significant, known: KnownParts) -> Self {
         let is_known = known.significant.iter().copied().eq(significant.names());
         let KnownParts { parts, texts, numbers, .. } = if is_known { known } else { KnownParts::default() };
-        let encoders = Mutex::new(vec![Encoder { parts, ..Encoder::new(significant) }]);
+        let encoders = Mutex::new(vec![Encoder { parts, ..Encoder::new(significant, numbers.hasher.clone()) }]);
         Self { significant, encoders, texts: Mutex::new(texts), numbers, by_part: Vec::new(), names_of: Vec::new() }
     }
 
@@ -186,7 +198,7 @@ impl<'j> Autoclusters<'j> {
             threads::drop_later(std::mem::take(&mut known));
         }
         // The addresses of what is in the jobs themselves may be those of something else in the next queue.
-        known.parts.retain(|parent, part| *parent != 0 && part.own.iter().all(|(_, tree)| *tree == 0));
+        known.parts.retain(|(parent, _), part| *parent != 0 && part.own.iter().all(|(_, tree)| *tree == 0));
         (names_of, known)
     }
 
@@ -194,13 +206,13 @@ impl<'j> Autoclusters<'j> {
     fn encode(&self, jobs: &[&'j ClassAd]) -> EncodedJobs {
         let encoders = || self.encoders.lock().unwrap_or_else(PoisonError::into_inner);
         let left = encoders().pop();
-        let mut encoder = left.unwrap_or_else(|| Encoder::new(self.significant));
+        let mut encoder = left.unwrap_or_else(|| Encoder::new(self.significant, self.numbers.hasher.clone()));
         let mut encoded = EncodedJobs::default();
         for (at, job) in jobs.iter().enumerate() {
             let start = encoded.pieces.bytes.len();
-            let names = encoder.encode(job, &self.texts, &mut encoded.pieces.bytes);
-            if !encoded.names.last().is_some_and(|(_, last)| Arc::ptr_eq(last, names)) {
-                encoded.names.push((at, Arc::clone(names)));
+            let part = encoder.encode(job, &self.texts, &mut encoded.pieces.bytes);
+            if !encoded.names.last().is_some_and(|(_, last)| Arc::ptr_eq(last, &part.names)) {
+                encoded.names.push((at, Arc::clone(&part.names)));
             }
             encoded.hashes.push(self.numbers.hasher.hash_one(&encoded.pieces.bytes[start..]));
             encoded.pieces.ends.push(encoded.pieces.bytes.len());
@@ -230,34 +242,51 @@ struct Encoder<'j> {
     significant: &'j Significant,
     /// The attributes that matter in jobs by the structure of the job and of its chained parents.
     names: HashMap<Vec<AdStructure>, Arc<[Name]>>,
-    /// The significant part of the job that was encoded last of those with a chained parent, by its address; 0 without one.
-    parts: HashMap<usize, SignificantPart>,
+    /// The significant part of a job with each chained parent and structure.
+    parts: HashMap<PartKey, Arc<SignificantPart>>,
+    hasher: DefaultHashBuilder,
     /// The numbers of the texts of expressions by address.
     trees: HashMap<usize, u32>,
 }
 
 impl<'j> Encoder<'j> {
-    fn new(significant: &'j Significant) -> Self {
-        Self { significant, names: HashMap::new(), parts: HashMap::new(), trees: HashMap::new() }
+    fn new(significant: &'j Significant, hasher: DefaultHashBuilder) -> Self {
+        Self { significant, names: HashMap::new(), parts: HashMap::new(), hasher, trees: HashMap::new() }
     }
 
-    /// Appends the significant part of a job, and returns the attributes that matter in it.
-    fn encode(&mut self, job: &'j ClassAd, texts: &Mutex<TextNumbers>, bytes: &mut Vec<u8>) -> &Arc<[Name]> {
+    /// Appends the significant part of a job, and returns what is known of it.
+    fn encode(&mut self, job: &'j ClassAd, texts: &Mutex<TextNumbers>, bytes: &mut Vec<u8>) -> Arc<SignificantPart> {
+        let mut job = job;
+        // Many clusters have one job, which is all of its chained parent.
+        while job.is_empty()
+            && let Some(parent) = job.chained()
+        {
+            job = parent;
+        }
         let parent = job.chained().map_or(0, |parent| Arc::as_ptr(parent) as usize);
-        let is_like = |part: &SignificantPart| structure(job).eq(part.own.iter().copied());
-        let last = self.parts.remove(&parent).filter(is_like);
-        let part = last.unwrap_or_else(|| self.significant_part(job, structure(job).collect(), texts));
+        let mut state = self.hasher.build_hasher();
+        structure(job).for_each(|attribute| attribute.hash(&mut state));
+        let key = (parent, state.finish());
+        let known = self.parts.get(&key).filter(|part| structure(job).eq(part.own.iter().copied()));
+        let part = match known {
+            Some(known) => Arc::clone(known),
+            None => {
+                let part = Arc::new(self.significant_part(job, structure(job).collect(), texts));
+                if self.parts.len() >= MAX_PARTS {
+                    self.parts.clear();
+                }
+                self.parts.insert(key, Arc::clone(&part));
+                part
+            }
+        };
         let mut done = 0;
-        for (place, name) in &part.constants {
-            bytes.extend_from_slice(&part.fixed[done..*place]);
-            self.encode_attribute(job, *name, texts, bytes);
-            done = *place;
+        for OwnConstant { name, place, after } in &part.constants {
+            bytes.extend_from_slice(&part.fixed[done..*after]);
+            self.encode_attribute(job, (*name, job.lookup_near(*name, *place)), texts, bytes);
+            done = *after;
         }
         bytes.extend_from_slice(&part.fixed[done..]);
-        if self.parts.len() >= MAX_PARTS {
-            self.parts.clear();
-        }
-        &self.parts.entry(parent).insert(part).into_mut().names
+        part
     }
 
     fn significant_part(&mut self, job: &'j ClassAd, own: AdStructure, texts: &Mutex<TextNumbers>) -> SignificantPart {
@@ -269,20 +298,25 @@ impl<'j> Encoder<'j> {
         let names = Arc::clone(names);
         let (mut fixed, mut constants) = (Vec::new(), Vec::new());
         for name in names.iter() {
-            if own.contains(&(name.key(), 0)) {
-                constants.push((fixed.len(), *name));
-            } else {
-                self.encode_attribute(job, *name, texts, &mut fixed);
+            match own.iter().position(|attribute| *attribute == (name.key(), 0)) {
+                Some(place) => constants.push(OwnConstant { name: *name, place, after: fixed.len() }),
+                None => self.encode_attribute(job, (*name, job.lookup(*name)), texts, &mut fixed),
             }
         }
         SignificantPart { _parent: job.chained().cloned(), own, names, fixed, constants }
     }
 
     /// Appends an attribute with its text: the same bytes for the same text, and no others.
-    fn encode_attribute(&mut self, job: &ClassAd, name: Name, texts: &Mutex<TextNumbers>, bytes: &mut Vec<u8>) {
+    fn encode_attribute(
+        &mut self,
+        job: &ClassAd,
+        (name, value): (Name, Option<&Attribute>),
+        texts: &Mutex<TextNumbers>,
+        bytes: &mut Vec<u8>,
+    ) {
         bytes.extend_from_slice(&name.key().index().to_le_bytes());
         // What has the text of such a constant is one. Others, like `-1`, may be written as expressions, too.
-        match job.lookup(name) {
+        match value {
             Some(Attribute::Literal(Literal::Int(value @ 0..))) => {
                 bytes.push(INTEGER);
                 bytes.extend_from_slice(&value.to_le_bytes());

@@ -13,7 +13,7 @@ use crate::queue::job::{Activity, BySharedTraits, Job, JobId};
 use crate::queue::numbering::AutoclusterNumbers;
 use crate::queue::significant::Significant;
 use crate::queue::submitter::Submitter;
-use classmate::internal::ad::{Attribute, ClassAd, Shapes};
+use classmate::internal::ad::{Attribute, ClassAd, Excerpts};
 use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::{Key, Name};
 use classmate::internal::syntax::expr::Expr;
@@ -256,10 +256,10 @@ impl<'a> Queue<'a> {
     }
 
     /// The request of one job alone, given by its place in the submitter's list.
-    pub fn single(&self, submitter: usize, place: usize, shapes: &mut Shapes) -> Option<Request> {
+    pub fn single(&self, submitter: usize, place: usize, excerpts: &mut Excerpts) -> Option<Request> {
         let autocluster = self.lists.get(submitter)?.get(place)?.autocluster;
         let request = Request { first: place, count: 1, autocluster, ad: ClassAd::new() };
-        Some(Request { ad: self.request_ad(submitter, &request, shapes), ..request })
+        Some(Request { ad: self.request_ad(submitter, &request, excerpts), ..request })
     }
 
     /// Number of requests: runs of like jobs.
@@ -294,7 +294,7 @@ impl<'a> Queue<'a> {
     }
 
     /// The ad that represents a request of a submitter: the significant part of the first job, or all of it.
-    pub fn request_ad(&self, submitter: usize, request: &Request, shapes: &mut Shapes) -> ClassAd {
+    pub fn request_ad(&self, submitter: usize, request: &Request, excerpts: &mut Excerpts) -> ClassAd {
         let Request { autocluster, count, .. } = *request;
         let job = &self.jobs[self.lists[submitter][request.first].job];
         let added = [
@@ -303,20 +303,16 @@ impl<'a> Queue<'a> {
             (*WANT_PSLOT_PREEMPTION, Literal::Bool(true)),
             (*RESOURCE_COUNT, Literal::Int(count as i64)),
         ];
-        let added = added.into_iter().map(|(name, value)| (name, Attribute::Literal(value)));
+        let added = added.map(|(name, value)| (name, Attribute::Literal(value)));
         if self.whole {
             let mut ad = (*job.ad).clone();
-            added.for_each(|(name, value)| ad.set(name, value));
+            added.into_iter().for_each(|(name, value)| ad.set(name, value));
             return ad;
         }
-        let names = autocluster.checked_sub(1).and_then(|at| self.autoclusters.get(at as usize));
-        let names = names.map_or([].as_slice(), |names| &names[..]);
-        // A name that came twice would cost the search for the shape of the ad.
-        let names = names.iter().chain(CARRIED.iter().filter(|name| !names.contains(name)));
-        let mut attributes = Vec::with_capacity(names.size_hint().1.unwrap_or(0) + added.len());
-        attributes.extend(names.filter_map(|name| Some((*name, job.ad.lookup(*name)?.clone()))));
-        attributes.extend(added);
-        shapes.make(&mut attributes, STANDING_ROOM)
+        match autocluster.checked_sub(1).and_then(|at| self.autoclusters.get(at as usize)) {
+            Some(names) => excerpts.make(&job.ad, (names, &*CARRIED), added, STANDING_ROOM),
+            None => excerpts.make(&job.ad, (&Arc::default(), &*CARRIED), added, STANDING_ROOM),
+        }
     }
 
     /// The number that an access point which treats each job as different gives to a job, by its place in the submitter's
@@ -463,8 +459,8 @@ mod tests {
     fn a_request_shows_what_matters_and_nothing_else() {
         let queue = queue(&[(0, 10), (0, 10)], None);
         let ad = queue
-            .single(0, 0, &mut Shapes::default())
-            .map(|request| queue.request_ad(0, &Request { count: 2, ..request }, &mut Shapes::default()))
+            .single(0, 0, &mut Excerpts::default())
+            .map(|request| queue.request_ad(0, &Request { count: 2, ..request }, &mut Excerpts::default()))
             .unwrap();
         assert_eq!(ad.get("RequestMemory").unwrap().to_string(), "10");
         assert_eq!(ad.get("_condor_RESOURCE_COUNT").unwrap().to_string(), "2");

@@ -207,6 +207,8 @@ struct DraftParts {
     conditions: Vec<Vec<Clause>>,
     /// Their numbers, by side and by all that decides them.
     known: HashMap<(Side, Vec<Surrounding>), usize>,
+    /// The atoms of expressions of the configuration, by their address and all that decides what they depend on.
+    expressions: HashMap<(usize, Vec<Surrounding>), Arc<Atom>>,
 }
 
 impl DraftParts {
@@ -219,12 +221,19 @@ impl DraftParts {
             conditions.len() - 1
         })
     }
+
+    /// The atom of an expression of the configuration.
+    fn expression(&mut self, pair: &AdPair<'_>, expr: &Expr) -> Arc<Atom> {
+        let surroundings = pair.surroundings_of(expr, &mut self.atoms.mentions);
+        let atoms = &mut self.atoms;
+        let key = (std::ptr::from_ref(expr) as usize, surroundings);
+        Arc::clone(self.expressions.entry(key).or_insert_with(|| expression(pair, expr, Side::Row, atoms)))
+    }
 }
 
 impl DraftPlan {
     fn new(pair: &AdPair<'_>, rules: Option<&Rules>, in_use: bool, parts: &mut DraftParts) -> Self {
-        let atoms = &mut parts.atoms;
-        let mut of = |expr: Option<&Expr>| expr.map(|expr| expression(pair, expr, Side::Row, atoms));
+        let mut of = |expr: Option<&Expr>| expr.map(|expr| parts.expression(pair, expr));
         let ranking = rules.map(|rules| &rules.ranking);
         let before = of(ranking.and_then(|ranking| ranking.before_job.as_ref()));
         let after = of(ranking.and_then(|ranking| ranking.after_job.as_ref()));
@@ -237,7 +246,7 @@ impl DraftPlan {
         ];
         let preemption_rank = of(preempting.and_then(|rules| rules.ranking.preemption.as_ref()));
         Self {
-            ranks: [before, rules.map(|_| rank(pair, Side::Other, atoms)), after],
+            ranks: [before, rules.map(|_| rank(pair, Side::Other, &mut parts.atoms)), after],
             preemption,
             preemption_rank,
             job: parts.condition(pair, Side::Other),
