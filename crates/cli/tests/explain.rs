@@ -305,7 +305,7 @@ fn a_slot_tells_the_values_and_what_both_sides_refuse() {
         causes,
         [
             // Without it the second job would match: what the first one requires is not a cause.
-            "it rejects all idle jobs because of `TARGET.RequestMemory <= 500` in `START` (RequestMemory of jobs is 800 to 2000)",
+            "it rejects all idle jobs because of `TARGET.RequestMemory <= 500` in `START` (RequestMemory of jobs is 800 to 2000 MB)",
         ]
     );
     // The one that fails by one condition is nearer.
@@ -566,7 +566,7 @@ fn of_a_long_condition_the_operands_outside_of_calls_are_shown_first() {
         ad("[Name = \"s\"; Disk = 5; Requirements = TARGET.Need - ifThenElse(A ?: B ?: C ?: true, 0, 1) <= MY.Disk]");
     let found = explained(&ad("[Need = 9; Requirements = true]"), vec![slot]).1;
     assert!(
-        found.causes[0].text.contains("(Need of the job is 9, Disk of slots is 5, A of the job"),
+        found.causes[0].text.contains("(Need of the job is 9, Disk of slots is 5 KB, A of the job"),
         "{}",
         found.causes[0].text
     );
@@ -1069,7 +1069,8 @@ fn attributes_that_requests_lack_are_named() {
         let changes = found.suggestions.iter().flat_map(|one| &one.changes).map(|one| one.after.clone());
         (found.causes.into_iter().map(|cause| cause.text).collect::<Vec<_>>(), changes.collect::<Vec<_>>())
     };
-    let unsent = "MemoryUsage of the job is 900); REMOVE_SIGNIFICANT_ATTRIBUTES leaves `MemoryUsage` out of requests";
+    let unsent =
+        "MemoryUsage of the job is 900 MB); REMOVE_SIGNIFICANT_ATTRIBUTES leaves `MemoryUsage` out of requests";
     let refused = |start: &str| format!("1 of 1 slot rejects the job: `Start` requires `{start}` ({unsent}");
     let start = "TARGET.MemoryUsage < 500";
     // Another number would leave it undefined in the cycle.

@@ -11,17 +11,19 @@ use serde::Serialize;
 
 use crate::explain::PoolFacts;
 use crate::explain::clauses::{AdCondition, AdConditions, is_false, truth};
+use crate::explain::clock::end;
 use crate::explain::correction::{pattern, quoted};
+use crate::explain::cycle::obstacle::moment;
 use crate::explain::cycle::unsent::left_out_by;
 use crate::explain::decide::{DecidingCondition, PlacedCondition, deciding};
 use crate::explain::free_gpus::FreeGpus;
 use crate::explain::full_slots::FullSlots;
 use crate::explain::job_view::JobView;
 use crate::explain::names::{MissingAttribute, references};
-use crate::explain::policy_notes::{opens, small_unit};
+use crate::explain::policy_notes::{begins, opens, small_unit};
 use crate::explain::same_fact::{classes_of, is_part_of, key, representative};
 use crate::explain::slot_classes::SlotClass;
-use crate::explain::values::{Opposites, beside, summary, verb};
+use crate::explain::values::{Opposites, beside, in_parentheses, summary_of, verb};
 use crate::submit::added::{Origin, method};
 use classmate::internal::eval;
 use classmate::internal::eval::explain::explain;
@@ -125,17 +127,20 @@ pub struct Cause {
     pub label: String,
     /// In a sentence.
     pub text: String,
+    /// The group with which the label begins.
+    #[serde(skip)]
+    pub(super) group: Option<String>,
 }
 
 impl Cause {
     pub(super) fn new(reason: Reason, label: impl Into<String>, text: impl Into<String>) -> Self {
-        Cause { reason, label: label.into(), text: text.into() }
+        Cause { reason, label: label.into(), text: text.into(), group: None }
     }
 
     /// A cause that is named by its sentence.
     pub(super) fn plain(reason: Reason, text: impl Into<String>) -> Self {
         let text = text.into();
-        Cause { reason, label: text.clone(), text }
+        Cause::new(reason, text.clone(), text)
     }
 }
 
@@ -177,8 +182,11 @@ fn is_feasible(view: &JobView<'_>, slot: &Slot) -> bool {
 impl JobView<'_> {
     /// The values beside a condition of the job, or of some slots.
     fn beside(&self, condition: &AdCondition, of_job: bool, slots: &[u32]) -> String {
-        let opposites = Opposites { one: self.job, many: &self.table, is_job: true };
-        opposites.beside(&condition.expr, of_job, slots)
+        self.opposites().beside(&condition.expr, of_job, slots)
+    }
+
+    fn opposites(&self) -> Opposites<'_> {
+        Opposites { one: self.job, many: &self.table, is_job: true }
     }
 }
 
@@ -193,7 +201,7 @@ fn left_out(view: &JobView<'_>) -> Option<Cause> {
     let values = beside(constraint, |Reference { name, .. }| {
         let value = |slot: &Slot| Scope::new(&slot.ad, settings).eval_attr(name).unwrap_or(Value::Undefined);
         let values = left_out.iter().map(value).collect::<Vec<_>>();
-        format!("their {name} is {}", summary(&RowValues { of: (0..values.len() as u32).collect(), values }))
+        format!("their {name} is {}", summary_of(name, &RowValues { of: (0..values.len() as u32).collect(), values }))
     });
     let label = format!("NEGOTIATOR_SLOT_CONSTRAINT excludes {which}");
     let matches = verb(feasible, "matches", "match");
@@ -482,7 +490,12 @@ fn of_job_condition(view: &JobView<'_>, Failing { condition, classes, .. }: &Fai
         None => "",
     };
     let values = view.beside(condition, true, &slots);
-    (true, Cause::new(reason, label, format!("{subject} `{expr:#}`{value}{values}{wildcard}")))
+    let ended = end(view, expr).map(|(ended, is_included)| {
+        let until = if is_included { "until" } else { "before" };
+        format!("; it was true {until} {}, so the job can never run", moment(ended))
+    });
+    let ended = ended.unwrap_or_default();
+    (true, Cause::new(reason, label, format!("{subject} `{expr:#}`{value}{values}{wildcard}{ended}")))
 }
 
 /// States that so many slots do not satisfy a condition, with its deciding parts first; true if the first names an undefined attribute.
@@ -508,7 +521,8 @@ fn descended(
     // Outside of branches, the whole is not true for just the slots for which none of its deciding parts is.
     let is_exact = |one: &DecidingCondition| is_whole(one) && one.since.is_empty();
     let mut text = if failing == all && deciders.iter().take(MAX_DECIDING).all(is_whole) {
-        let parts: Vec<String> = deciders.iter().take(MAX_DECIDING).map(|one| phrase(view, one)).collect();
+        let mut said = SaidNotes::default();
+        let parts: Vec<String> = deciders.iter().take(MAX_DECIDING).map(|one| said.phrase(view, one)).collect();
         format!("no slot satisfies {}", parts.join(", nor "))
     } else if deciders.len() == count && deciders.iter().all(is_exact) {
         unsatisfied(view, failing, &deciders)
@@ -527,10 +541,12 @@ fn descended(
 
 /// States that none of some conditions is true for so many slots.
 fn unsatisfied(view: &JobView<'_>, slots: usize, deciders: &[DecidingCondition]) -> String {
+    let mut said = SaidNotes::default();
     if let [one] = deciders {
-        return format!("{} {}", unsatisfying(view, slots), phrase(view, one));
+        return format!("{} {}", unsatisfying(view, slots), said.phrase(view, one));
     }
-    let mut parts: Vec<String> = deciders.iter().take(MAX_DECIDING).map(|one| phrase_of_several(view, one)).collect();
+    let several = deciders.iter().take(MAX_DECIDING);
+    let mut parts: Vec<String> = several.map(|one| said.phrase_of_several(view, one)).collect();
     let more = deciders.len() - parts.len();
     parts.extend((more > 0).then(|| counted(more, "other condition")));
     let last = parts.pop().unwrap_or_default();
@@ -557,12 +573,13 @@ fn reasons(view: &JobView<'_>, deciders: &[DecidingCondition], slots: usize) -> 
         _ if count == slots => String::new(),
         _ => format!(" ({which}for {count} of them)"),
     };
+    let mut said = SaidNotes::default();
     let part = |(some, conditions): (&[u32], Vec<&DecidingCondition>)| {
         let which = ["", "", "both ", "each "][conditions.len().min(3)];
         let named = |one: &DecidingCondition| match one.since.last().filter(|_| deciders.len() > 1) {
             Some((text, is)) if is_false(&one.condition.expr) => format!("`{text}`, which is {is}"),
-            _ if deciders.len() == 1 => phrase(view, one),
-            _ => phrase_of_several(view, one),
+            _ if deciders.len() == 1 => said.phrase(view, one),
+            _ => said.phrase_of_several(view, one),
         };
         let texts: Vec<String> = conditions.into_iter().map(named).collect();
         texts.join(" and ") + &of_them(some.len(), which)
@@ -599,31 +616,42 @@ fn is_below(whole: &AdCondition, one: &DecidingCondition) -> bool {
     !one.through.is_empty() || one.condition.expr.to_string() != whole.expr.to_string()
 }
 
-/// A deciding condition at the end of a part of a sentence, with its attribute and its values.
-fn phrase(view: &JobView<'_>, one: &DecidingCondition) -> String {
-    // A question ends a sentence.
-    let is_question = |note: &String| note.contains('?');
-    phrase_with(view, one, |note| if is_question(&note) { format!(" ({note})") } else { format!(": {note}") })
-}
+/// The notes and values in a sentence, of which each is written once.
+#[derive(Default)]
+struct SaidNotes(HashSet<String>);
 
-/// A deciding condition that others may follow, with its attribute and its values.
-fn phrase_of_several(view: &JobView<'_>, one: &DecidingCondition) -> String {
-    phrase_with(view, one, |note| format!(" ({note})"))
-}
+impl SaidNotes {
+    /// A deciding condition at the end of a part of a sentence, with its attribute and its values.
+    fn phrase(&mut self, view: &JobView<'_>, one: &DecidingCondition) -> String {
+        // A question ends a sentence.
+        let is_question = |note: &String| note.contains('?');
+        self.phrase_with(view, one, |note| if is_question(&note) { format!(" ({note})") } else { format!(": {note}") })
+    }
 
-/// A deciding condition, with its attribute and a note or its values.
-fn phrase_with(view: &JobView<'_>, one: &DecidingCondition, noted: impl Fn(String) -> String) -> String {
-    let condition = &one.condition;
-    let holder = match (one.through.last(), condition.place.via.last()) {
-        (Some(_), Some(name)) | (Some(name), None) => {
-            format!(" in `{name}` of {}", if one.of_job { "the job" } else { "slots" })
-        }
-        (None, Some(name)) => format!(" in `{name}`"),
-        (None, None) => String::new(),
-    };
-    let note = note_on(view, condition, one.of_job, &one.slots).map(noted);
-    let note = note.unwrap_or_else(|| view.beside(condition, one.of_job, &one.slots));
-    format!("`{:#}`{holder}{note}", condition.expr)
+    /// A deciding condition that others may follow, with its attribute and its values.
+    fn phrase_of_several(&mut self, view: &JobView<'_>, one: &DecidingCondition) -> String {
+        self.phrase_with(view, one, |note| format!(" ({note})"))
+    }
+
+    /// A deciding condition, with its attribute and a note or its values.
+    fn phrase_with(&mut self, view: &JobView<'_>, one: &DecidingCondition, noted: impl Fn(String) -> String) -> String {
+        let condition = &one.condition;
+        let holder = match (one.through.last(), condition.place.via.last()) {
+            (Some(_), Some(name)) | (Some(name), None) => {
+                format!(" in `{name}` of {}", if one.of_job { "the job" } else { "slots" })
+            }
+            (None, Some(name)) => format!(" in `{name}`"),
+            (None, None) => String::new(),
+        };
+        let note = match note_on(view, condition, one.of_job, &one.slots).map(noted) {
+            Some(note) => Some(note).filter(|note| self.0.insert(note.clone())).unwrap_or_default(),
+            None => {
+                let values = view.opposites().notes(&condition.expr, one.of_job, &one.slots);
+                in_parentheses(values.into_iter().filter(|value| self.0.insert(value.clone())))
+            }
+        };
+        format!("`{:#}`{holder}{note}", condition.expr)
+    }
 }
 
 /// Two conditions of the job that are true for some slots each, and for none both; or all of them.
@@ -688,7 +716,8 @@ fn of_slots_condition(view: &JobView<'_>, Failing { condition, classes, .. }: &F
     };
     let mut small = deciders.iter().map(|one| &one.condition.expr).chain([&condition.expr]).map(small_unit);
     let small = small.find_map(|note| note);
-    let note = opens(view, &condition.expr, &refusing).or(small).unwrap_or_default();
+    let timed = opens(view, &condition.expr, &refusing).or_else(|| begins(view, &condition.expr, &refusing));
+    let note = timed.or(small).unwrap_or_default();
     let slot = refusing.first().map(|at| &view.pool.slots[*at as usize].ad);
     let left_out = slot.and_then(|slot| left_out_by([view.job, slot], &view.pool.rules, &condition.expr));
     let unsent = left_out.map(|(name, setting)| format!("; {setting} leaves `{name}` out of requests"));
@@ -802,7 +831,7 @@ fn absent_in(view: &JobView<'_>, condition: &AdCondition, of_job: bool) -> Optio
     } else if !of_job && !one.name.to_ascii_uppercase().starts_with("MY.") {
         note = format!("the job does not define `{}`", one.name.trim_start_matches("TARGET."));
     }
-    if let Some(command) = origin.and_then(Origin::command) {
+    if let Some(command) = origin.and_then(|origin| origin.command(view.job)) {
         note.push_str(&format!(", which `{command}` requires"));
     }
     Some(note)
@@ -835,7 +864,7 @@ mod tests {
     fn the_values_stand_beside_the_condition() {
         assert_eq!(
             first("[RequestMemory = 50; Requirements = TARGET.Memory >= RequestMemory]", &[SMALL, LARGE]),
-            "no slot satisfies `TARGET.Memory >= RequestMemory` (Memory of slots is 10 to 40, RequestMemory of the job is 50)"
+            "no slot satisfies `TARGET.Memory >= RequestMemory` (Memory of slots is 10 to 40 MB, RequestMemory of the job is 50 MB)"
         );
         assert_eq!(
             first("[Owner = \"al\"; Requirements = TARGET.Memory >= 20]", &[SMALL, LARGE]),
@@ -855,7 +884,7 @@ mod tests {
         // A slot that rejects every job is not the first cause.
         assert_eq!(
             first("[Requirements = TARGET.Memory >= 20]", &[SMALL, OFF]),
-            "1 of 2 slots does not satisfy `TARGET.Memory >= 20` (Memory of slots is 10)"
+            "1 of 2 slots does not satisfy `TARGET.Memory >= 20` (Memory of slots is 10 MB)"
         );
         assert_eq!(
             first("[Owner = \"al\"; Requirements = TARGET.Memory >= 10]", &[LARGE]),

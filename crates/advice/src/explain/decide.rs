@@ -195,17 +195,17 @@ mod tests {
         let cause = |text: &str| causes(&format!("[Requirements = {text}]"), &[SLOT]).remove(0);
         assert_eq!(
             cause("TARGET.Cpus > 2 ? TARGET.Memory > 10000 : TARGET.HasX"),
-            "no slot satisfies `TARGET.Memory > 10000` (Memory of slots is 8192), in the branch of \
+            "no slot satisfies `TARGET.Memory > 10000` (Memory of slots is 8192 MB), in the branch of \
              `TARGET.Cpus > 2 ? TARGET.Memory > 10000 : TARGET.HasX` where `TARGET.Cpus > 2` is true"
         );
         assert_eq!(
             cause("ifThenElse(isUndefined(TARGET.Max), TARGET.Memory > 9000, TARGET.Max > 5)"),
-            "no slot satisfies `TARGET.Memory > 9000` (Memory of slots is 8192), in the branch of \
+            "no slot satisfies `TARGET.Memory > 9000` (Memory of slots is 8192 MB), in the branch of \
              `ifThenElse(isUndefined(TARGET.Max),TARGET.Memory > 9000,TARGET.Max > 5)` where `isUndefined(TARGET.Max)` is true"
         );
         assert_eq!(
             cause("TARGET.HasX is true || TARGET.Memory > 10000"),
-            "no slot satisfies `TARGET.Memory > 10000` (Memory of slots is 8192), nor `TARGET.HasX is true`: no slot \
+            "no slot satisfies `TARGET.Memory > 10000` (Memory of slots is 8192 MB), nor `TARGET.HasX is true`: no slot \
              advertises `HasX`, so `TARGET.HasX is true || TARGET.Memory > 10000` is not true"
         );
     }
@@ -214,7 +214,7 @@ mod tests {
     fn what_a_slot_means_by_a_name_is_reported() {
         assert_eq!(
             causes("[Requirements = TARGET.IsGood && TARGET.Cpus > 1]", &[SLOT]).remove(0),
-            "no slot satisfies `Memory > 10000` in `IsGood` of slots (Memory of slots is 8192), so `TARGET.IsGood` is not true"
+            "no slot satisfies `Memory > 10000` in `IsGood` of slots (Memory of slots is 8192 MB), so `TARGET.IsGood` is not true"
         );
         let slot = "[Name = \"a\"; Requirements = TARGET.IsShort]";
         assert_eq!(

@@ -5,6 +5,7 @@
 mod ad_table;
 pub mod causes;
 pub mod clauses;
+mod clock;
 mod correction;
 pub mod cycle;
 mod decide;

@@ -9,7 +9,7 @@ use crate::explain::ad_table::AdTable;
 use crate::explain::clauses::{AdConditions, deciding_leaves};
 use crate::explain::slot_classes::SlotClasses;
 use crate::submit::added::Origin;
-use classmate::internal::builtin::near::{allowance, closest, distance};
+use classmate::internal::builtin::near::closest;
 use classmate::internal::eval::conditions::Connective;
 use classmate::internal::name::{Key, known};
 use classmate::internal::syntax::expr::{Node, NodeId, Tree, base_of};
@@ -17,6 +17,7 @@ use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::view::{RefScope, Reference, View};
 use classmate::internal::value::logic::Truth;
 use classmate::{ClassAd, Expr, Name};
+use classmate_pool::internal::pool::similar::slip;
 
 /// An attribute that no ad defines.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -248,25 +249,11 @@ fn deciding(conditions: &AdConditions, classes: &SlotClasses) -> HashSet<(bool, 
 /// The scopes that may be meant by a name before a dot.
 const SCOPES: [&str; 2] = ["MY", "TARGET"];
 
-/// Tests if the words of two names that differ are similar: `HAS_CVMFS_a` and `HAS_CVMFS_b` are names of different things.
-fn has_similar_words(one: &[u8], other: &[u8]) -> bool {
-    let words = |name: &[u8]| name.split(|byte| *byte == b'_').map(<[u8]>::to_vec).collect::<Vec<_>>();
-    let (one, other) = (words(one), words(other));
-    one.len() != other.len()
-        || one.iter().zip(&other).all(|(one, other)| {
-            let longest = if one.len() > other.len() { one } else { other };
-            // `PORT_443` and `PORT_8443` are, too.
-            let are_numbers = [one, other].iter().all(|word| word.iter().all(u8::is_ascii_digit));
-            one == other || !are_numbers && distance(one, other, allowance(longest)).is_some()
-        })
-}
-
 /// The name nearest to a missing one; of several, the alphabetically first.
 fn similar(pool: &PoolFacts, job: &ClassAd, name: Name, (job_side, slot_side): (bool, bool)) -> Option<String> {
     if STANDARD_NAMES.contains(&name.folded()) {
         return None;
     }
-    let allowed = allowance(name.as_bytes());
     let mut ads: Vec<&ClassAd> = Vec::new();
     if job_side {
         ads.push(job);
@@ -279,9 +266,7 @@ fn similar(pool: &PoolFacts, job: &ClassAd, name: Name, (job_side, slot_side): (
     let mut seen: HashSet<Key> = HashSet::new();
     let unkept = pool.unkept.iter().copied().filter(|_| slot_side);
     let names = ads.into_iter().flat_map(ClassAd::names).chain(unkept).filter(|name| seen.insert(name.key()));
-    let near = names
-        .filter(|other| has_similar_words(name.folded(), other.folded()))
-        .filter_map(|other| Some((distance(name.as_bytes(), other.as_bytes(), allowed)?, other.folded(), other)));
+    let near = names.filter_map(|other| Some((slip(name.as_bytes(), other.as_bytes())?, other.folded(), other)));
     near.min_by_key(|(edits, folded, _)| (*edits, *folded)).map(|(_, _, other)| other.to_string())
 }
 

@@ -1,9 +1,12 @@
 //! Notes on a condition of slots that keeps a job away: the time at which it becomes true by itself, and the unit of an amount.
 
 use crate::explain::clauses::{is_long, truth};
+use crate::explain::clock::begin;
+use crate::explain::cycle::obstacle::moment;
 use crate::explain::job_view::JobView;
 use crate::explain::names::references;
 use crate::explain::repair::edit::{Bound, bound, comparison};
+use crate::explain::repair::plan::reads_clock;
 use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::view::RefScope;
@@ -26,10 +29,31 @@ fn names(expr: &Expr) -> impl Iterator<Item = Name> {
     references(expr.tree(), expr.root()).into_iter().map(|found| found.name)
 }
 
+/// Slots whose clocks are compared.
+const MAX_SLOTS: usize = 20;
+
+/// The note on a condition of some slots that compares the clock with a number and becomes true at the same time for all of them.
+pub(super) fn begins(view: &JobView<'_>, expr: &Expr, slots: &[u32]) -> Option<String> {
+    if is_long(expr) || slots.len() > MAX_SLOTS || !reads_clock(expr.tree(), expr.root()) {
+        return None;
+    }
+    let (job, settings) = (view.job, &view.pool.settings);
+    let of_slot = |at: &u32| {
+        let slot = &view.pool.slots.get(*at as usize)?.ad;
+        let then = begin(Scope::new(slot, settings).with_target(job), expr, settings.now)?;
+        let is_at = |now: i64| {
+            let settings = EvalOptions { now, ..settings.clone() };
+            truth(Scope::new(slot, &settings).with_target(job), expr) == Truth::True
+        };
+        (is_at(then) && !is_at(then.saturating_sub(1))).then_some(then)
+    };
+    let first = of_slot(slots.first()?)?;
+    let is_same = slots[1..].iter().all(|at| of_slot(at) == Some(first));
+    is_same.then(|| format!("; it becomes true at {}", moment(first)))
+}
+
 /// The note on a condition of the slots' clocks that becomes true within a week, at the same time for all of some slots.
 pub(super) fn opens(view: &JobView<'_>, expr: &Expr, slots: &[u32]) -> Option<String> {
-    /// Slots whose clocks are compared.
-    const MAX_SLOTS: usize = 20;
     let is_of_days = names(expr).any(|name| name.folded() == b"clockday");
     if !is_of_clock(expr) || is_long(expr) || slots.len() > MAX_SLOTS {
         return None;

@@ -224,11 +224,11 @@ impl<'j> BeforeCycle<'j> {
         // A change after which the job gets a slot comes before those that leave it idle, of changes that ask for much less, too.
         let order = |one: &Suggestion| {
             let is = |of: Changed| one.changes.iter().any(|change| change.of == of);
-            let is_last =
-                one.changes.iter().any(|change| is_identity(Name::new(&change.attribute)) || gives_up(change));
+            let is_of_others = one.changes.iter().any(|change| is_identity(Name::new(&change.attribute)));
             let is_idle = one.unclaimed == 0 && !is(Changed::Correction);
             let reduction = if one.reduction > 0 { (one.changes.len(), one.reduction) } else { (0, 0) };
-            (is_last, one.reduction > 0, is(Changed::Slot), is_idle, reduction)
+            let is_last = (one.changes.iter().any(gives_up), one.reduction > 0, is(Changed::Slot), is_of_others);
+            (is_last, is_idle, reduction)
         };
         explanation.suggestions.sort_by_key(order);
         explanation.judge_suggestions();

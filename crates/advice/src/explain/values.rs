@@ -1,6 +1,6 @@
 //! The values beside a condition: what the attributes that it refers to are, in a few words.
 //!
-//! In: a condition, and the ads for which it is not true. Out: ` (Memory of slots is 10 to 40)`, or nothing.
+//! In: a condition, and the ads for which it is not true. Out: ` (Memory of slots is 10 to 40 MB)`, or nothing.
 
 use std::collections::BTreeMap;
 
@@ -15,6 +15,7 @@ use classmate::internal::program::Side;
 use classmate::internal::program::view::RowValues;
 use classmate::internal::syntax::view::{RefScope, Reference, View};
 use classmate::{ClassAd, EvalOptions, Expr, Name, Scope, Value};
+use classmate_pool::internal::pool::attribute;
 
 /// Maximum number of attributes beside a condition.
 const MAX_ATTRIBUTES: usize = 4;
@@ -25,16 +26,25 @@ const MAX_CHARACTERS: usize = 60;
 /// The same of one of several values.
 const MAX_OF_SEVERAL: usize = 32;
 
-/// A note on each attribute that a condition refers to, in parentheses after a blank: first on those outside of calls.
+/// A note on each attribute that a condition refers to, in parentheses after a blank.
 pub(super) fn beside(expr: &Expr, note: impl FnMut(Reference) -> String) -> String {
+    in_parentheses(notes(expr, note))
+}
+
+/// Notes in parentheses after a blank.
+pub(super) fn in_parentheses(notes: impl IntoIterator<Item = String>) -> String {
+    let notes: Vec<String> = notes.into_iter().collect();
+    if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) }
+}
+
+/// A note on each attribute that a condition refers to: first on those outside of calls.
+fn notes(expr: &Expr, note: impl FnMut(Reference) -> String) -> IndexSet<String> {
     let (mut seen, direct) = (HashSet::new(), operands(expr));
     let mut found = references(expr.tree(), expr.root());
     found.retain(|found| seen.insert(*found));
     found.sort_by_key(|found| !direct.contains(&found.name.key()));
     // With and without its scope, an attribute may be the same.
-    let notes: IndexSet<String> = found.into_iter().map(note).take(MAX_ATTRIBUTES).collect();
-    let notes: Vec<String> = notes.into_iter().collect();
-    if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) }
+    found.into_iter().map(note).take(MAX_ATTRIBUTES).collect()
 }
 
 /// The attributes that a condition compares or calculates with, outside of calls and choices.
@@ -69,7 +79,11 @@ fn in_contexts(expr: &Expr) -> HashSet<Key> {
 /// The values beside a condition of one ad.
 pub(super) fn of_ad(expr: &Expr, ad: &ClassAd, settings: &EvalOptions) -> String {
     let value = |name: Name| Scope::new(ad, settings).eval_attr(name).unwrap_or(Value::Error);
-    beside(expr, |Reference { name, .. }| format!("{name} is {:#}", value(name).to_expr()))
+    beside(expr, |Reference { name, .. }| {
+        let value = value(name);
+        let unit = if value.as_number().is_some() { unit(name) } else { "" };
+        format!("{name} is {:#}{unit}", value.to_expr())
+    })
 }
 
 /// One ad and the many opposite to it.
@@ -83,16 +97,21 @@ pub(super) struct Opposites<'t> {
 impl Opposites<'_> {
     /// The values beside a condition of the one ad, or of some of the many.
     pub(super) fn beside(&self, expr: &Expr, is_of_one: bool, some: &[u32]) -> String {
+        in_parentheses(self.notes(expr, is_of_one, some))
+    }
+
+    /// The same, apart.
+    pub(super) fn notes(&self, expr: &Expr, is_of_one: bool, some: &[u32]) -> IndexSet<String> {
         let (one, is_job) = (self.one, self.is_job);
         let (one_name, many_name) = match (is_job, some.len()) {
-            (_, 0) => return String::new(),
+            (_, 0) => return IndexSet::new(),
             (true, _) => ("the job", "slots"),
             (false, 1) => ("the slot", "the job"),
             (false, _) => ("the slot", "jobs"),
         };
         let counted = in_contexts(expr);
         let is_in_any = |name: Name| some.iter().any(|at| self.many.ads[*at as usize].contains(name));
-        beside(expr, |Reference { scope, name }| {
+        notes(expr, |Reference { scope, name }| {
             let is_in_one = match scope {
                 RefScope::My => is_of_one,
                 RefScope::Target => !is_of_one,
@@ -107,17 +126,35 @@ impl Opposites<'_> {
                 Some(own) if counted.contains(&name.key()) && own.as_literal().is_none() => {
                     (one_name, format!("`{own:#}`"))
                 }
-                Some(own) => (one_name, summary(&self.many.values(one, Side::Other, &own, some))),
+                Some(own) => (one_name, summary_of(name, &self.many.values(one, Side::Other, &own, some))),
                 None if is_in_one => (one_name, "undefined".to_owned()),
-                None => (many_name, summary(&self.many.attribute(one, name, some))),
+                None => (many_name, summary_of(name, &self.many.attribute(one, name, some))),
             };
             format!("{name} of {whose} is {values}")
         })
     }
 }
 
+/// The unit of an attribute that is an amount of memory or disk, after a blank; empty for others.
+fn unit(name: Name) -> &'static str {
+    match attribute::find(name.folded()).and_then(|found| found.get("unit")) {
+        Some("KiB") => " KB",
+        Some("MiB") => " MB",
+        _ => "",
+    }
+}
+
 /// Values in a few words: a range of numbers, or the most frequent; with their counts if they differ.
 pub(super) fn summary(found: &RowValues) -> String {
+    summary_in("", found)
+}
+
+/// As [`summary`], with the unit of an attribute after numbers.
+pub(super) fn summary_of(name: Name, found: &RowValues) -> String {
+    summary_in(unit(name), found)
+}
+
+fn summary_in(unit: &str, found: &RowValues) -> String {
     // Without values a limit of the evaluation was exceeded.
     let mut counts = vec![0usize; found.values.len()];
     for value in &found.of {
@@ -132,7 +169,7 @@ pub(super) fn summary(found: &RowValues) -> String {
     let most = numbers().reduce(|best, other| if other.0 > best.0 { other } else { best });
     let mut parts: Vec<(String, usize)> = Vec::new();
     if let (Some((low, least, _)), Some((high, most, _))) = (least, most) {
-        let text = if low < high { format!("{least:#} to {most:#}") } else { format!("{least:#}") };
+        let text = if low < high { format!("{least:#} to {most:#}{unit}") } else { format!("{least:#}{unit}") };
         parts.push((text, numbers().map(|(.., count)| count).sum()));
     }
     let others = present().filter(|(value, _)| number(value).is_none());

@@ -7,6 +7,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use super::CRON;
 use super::attributes::is_measured;
 
 use classmate::internal::syntax::expr::NodeId;
@@ -73,11 +74,12 @@ impl Origin {
         }
     }
 
-    /// The command of the submit file; none if it can be one of several.
-    pub(crate) fn command(self) -> Option<&'static str> {
+    /// The command of the submit file of a job; none if it can be one of several.
+    pub(crate) fn command(self, job: &ClassAd) -> Option<&'static str> {
+        let is_set = |(_, attribute): &&(&str, &str)| job.contains(*attribute);
         match self {
             Origin::Docker => Some("universe = docker"),
-            Origin::Deferral => Some("deferral_time"),
+            Origin::Deferral => Some(CRON.iter().find(is_set).map_or("deferral_time", |(command, _)| command)),
             Origin::Command(command) => Some(command),
             Origin::SharedFiles | Origin::Transfer | Origin::Plugin | Origin::Request => None,
         }

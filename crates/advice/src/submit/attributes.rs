@@ -7,12 +7,12 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::requirements::{GRID, JAVA, PARALLEL, VANILLA, VM};
-use super::{SubmitFile, amount, is_true};
+use super::{DEFERRAL, SubmitFile, amount, is_true};
 
 use classmate::internal::syntax::expr::Node;
 use classmate::{ClassAd, EvalOptions, Name, Scope};
-use classmate_config::ConfigError;
 use classmate_config::internal::config::table::default_text;
+use classmate_config::{Config, ConfigError};
 
 /// The attributes of every job before it runs, with the releases that the reference has.
 const ALWAYS: &str = r#"[
@@ -159,6 +159,9 @@ pub fn command_of(attribute: &str) -> Option<(&'static str, bool)> {
     let is_it = |(name, ..): &&(&str, &[&str], CommandText)| {
         name.eq_ignore_ascii_case(attribute) && !name.eq_ignore_ascii_case("ProjectName")
     };
+    if let Some((command, _)) = DEFERRAL.iter().find(|(_, name)| name.eq_ignore_ascii_case(attribute)) {
+        return Some((command, false));
+    }
     let (_, commands, written) = COMMANDS.iter().find(is_it)?;
     Some((commands.first()?, matches!(written, Text | Unquoted)))
 }
@@ -172,19 +175,34 @@ const SUBMITTED_ON_HOLD: i64 = 15;
 /// Shorter leases, in seconds, are made as long.
 const SHORTEST_LEASE: i64 = 20;
 
-impl SubmitFile<'_> {
-    /// Sets the attributes that have commands of their own.
-    pub(super) fn commands(&self, job: &mut ClassAd) -> Result<(), ConfigError> {
+/// A command of a file that has an attribute of its own.
+pub(super) struct Command {
+    /// The place of the attribute in [`COMMANDS`].
+    place: usize,
+    name: String,
+}
+
+impl Command {
+    /// All of a file, in the order of the attributes; of one attribute, the name that counts most comes first.
+    pub(super) fn all(config: &Config) -> Vec<Self> {
         let mut found: Vec<((usize, usize), String)> = Vec::new();
-        for name in self.config.names() {
+        for name in config.names() {
             let name = String::from_utf8_lossy(name).to_ascii_lowercase();
             found.extend(BY_NAME.get(&name).map(|place| (*place, name)));
         }
         found.sort_unstable();
+        found.into_iter().map(|((place, _), name)| Command { place, name }).collect()
+    }
+}
+
+impl SubmitFile<'_> {
+    /// Sets the attributes that have commands of their own.
+    pub(super) fn commands(&self, job: &mut ClassAd) -> Result<(), ConfigError> {
         let mut last = None;
-        for ((place, _), name) in found {
+        for Command { place, name } in &self.shared.commands {
+            let place = *place;
             let (attribute, _, written) = COMMANDS[place];
-            let Some(text) = self.value(&name)?.filter(|_| last != Some(place)) else { continue };
+            let Some(text) = self.value(name)?.filter(|_| last != Some(place)) else { continue };
             last = Some(place);
             match written {
                 Text => job.insert(attribute, text.as_str()),
@@ -194,10 +212,10 @@ impl SubmitFile<'_> {
                         job.insert(attribute, amount);
                     }
                 }
-                Expression => job.insert_expr(attribute, &self.parsed(&name, &text)?),
+                Expression => job.insert_expr(attribute, &self.parsed(name, &text)?),
                 Truth | Number => {
                     let mut ad = ClassAd::new();
-                    ad.insert_expr(attribute, &self.parsed(&name, &text)?);
+                    ad.insert_expr(attribute, &self.parsed(name, &text)?);
                     let value = Scope::new(&ad, &EvalOptions::default()).eval_attr(Name::new(attribute));
                     // `condor_submit` refuses other values.
                     match value.ok().and_then(|value| value.as_number()) {
@@ -379,14 +397,11 @@ impl SubmitFile<'_> {
         }
         let executable = self.executable()?;
         let initial = self.either("initialdir", "Iwd")?.map(|(_, path)| path).unwrap_or_default();
-        // In KB; none of what cannot be read, and of folders.
+        // In KB.
         let size = |path: &str| match self.folder {
             _ if path.contains("://") => Some(0),
             None => None,
-            Some(folder) => {
-                let found = std::fs::metadata(folder.join(&initial).join(path)).ok().filter(|facts| !facts.is_dir())?;
-                i64::try_from(found.len().div_ceil(1 << 10)).ok()
-            }
+            Some(folder) => self.shared.size(folder.join(&initial).join(path)),
         };
         let program = match (universe, executable.as_deref()) {
             (GRID, _) => None,

@@ -3,18 +3,72 @@
 //! In: the place of a submit file. Out: the names in `VARS` of the nodes that use it, in the DAGs of its folder and of the one
 //! above it. What is read may be any text: only lines that name the submit file count.
 
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
 
-/// Names, lower case, to which DAGs beside a submit file give values for its jobs.
-pub fn given_by_dags(file: &Path) -> BTreeSet<String> {
-    let (Some(own), Some(folder)) = (file.file_name().and_then(|name| name.to_str()), file.parent()) else {
-        return BTreeSet::new();
-    };
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let above = folder.join("..");
-    let texts = [folder, &above].into_iter().flat_map(dags_in);
-    texts.flat_map(|text| given(&text, own)).collect()
+/// The macros that DAGs give to submit files. Each folder is read once.
+#[derive(Debug, Default)]
+pub struct DagMacros {
+    folders: HashMap<PathBuf, Vec<DagNodes>>,
+}
+
+impl DagMacros {
+    /// Names, lower case, to which DAGs beside a submit file give values for its jobs.
+    pub fn given(&mut self, file: &Path) -> BTreeSet<String> {
+        let (Some(own), Some(folder)) = (file.file_name().and_then(|name| name.to_str()), file.parent()) else {
+            return BTreeSet::new();
+        };
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let above = folder.join("..");
+        let mut names = BTreeSet::new();
+        for folder in [folder, &above] {
+            let read = || dags_in(folder).iter().map(|dag| DagNodes::of(dag)).collect();
+            let dags = self.folders.entry(folder.to_owned()).or_insert_with(read);
+            names.extend(dags.iter().flat_map(|dag| dag.given(own).cloned()));
+        }
+        names
+    }
+}
+
+/// The nodes of a DAG, and the names, lower case, to which it gives values.
+#[derive(Debug, Default)]
+struct DagNodes {
+    /// The nodes by the name of their submit file.
+    by_file: HashMap<String, BTreeSet<String>>,
+    /// The names by node.
+    names: HashMap<String, BTreeSet<String>>,
+    /// The names of all nodes.
+    of_all: BTreeSet<String>,
+}
+
+impl DagNodes {
+    fn of(dag: &str) -> Self {
+        const NODES: [&str; 5] = ["job", "node", "final", "provisioner", "service"];
+        let dag = dag.replace("\\\r\n", " ").replace("\\\n", " ");
+        let mut found = DagNodes::default();
+        for line in dag.lines() {
+            let mut words = line.split_whitespace();
+            let (Some(kind), Some(node)) = (words.next(), words.next()) else { continue };
+            if kind.eq_ignore_ascii_case("vars") {
+                let rest = line.trim_start().splitn(3, char::is_whitespace).nth(2).unwrap_or_default();
+                let is_all = node.eq_ignore_ascii_case("all_nodes");
+                let names = if is_all { &mut found.of_all } else { found.names.entry(node.to_owned()).or_default() };
+                names.extend(assigned(rest));
+            } else if let Some(path) = words.next().filter(|_| NODES.iter().any(|word| kind.eq_ignore_ascii_case(word)))
+            {
+                let file = path.trim_matches('"').rsplit(['/', '\\']).next().unwrap_or_default();
+                found.by_file.entry(file.to_owned()).or_default().insert(node.to_owned());
+            }
+        }
+        found
+    }
+
+    /// The names that it gives to the nodes that use a submit file.
+    fn given(&self, file: &str) -> impl Iterator<Item = &String> {
+        let nodes = self.by_file.get(file);
+        let of_nodes = nodes.into_iter().flatten().filter_map(|node| self.names.get(node)).flatten();
+        of_nodes.chain(self.of_all.iter().filter(move |_| nodes.is_some()))
+    }
 }
 
 /// The texts of the files in a folder that are DAGs by their names.
@@ -37,28 +91,6 @@ fn dags_in(folder: &Path) -> Vec<String> {
     paths.sort();
     let texts = paths.iter().take(MAX_FILES).filter_map(|path| std::fs::read(path).ok());
     texts.map(|text| String::from_utf8_lossy(&text).into_owned()).collect()
-}
-
-/// The names, lower case, that a DAG gives to the nodes that use a submit file.
-fn given(dag: &str, own: &str) -> BTreeSet<String> {
-    const NODES: [&str; 5] = ["job", "node", "final", "provisioner", "service"];
-    let dag = dag.replace("\\\r\n", " ").replace("\\\n", " ");
-    let words = |line: &str| -> Vec<String> { line.split_whitespace().take(3).map(ToOwned::to_owned).collect() };
-    let is_own = |path: &str| path.trim_matches('"').rsplit(['/', '\\']).next() == Some(own);
-    let nodes: BTreeSet<String> = dag
-        .lines()
-        .map(words)
-        .filter(|line| matches!(line.as_slice(), [kind, _, path] if NODES.contains(&kind.to_ascii_lowercase().as_str()) && is_own(path)))
-        .filter_map(|line| line.into_iter().nth(1))
-        .collect();
-    let of_nodes = dag.lines().filter_map(|line| {
-        let mut parts = line.trim_start().splitn(3, char::is_whitespace);
-        let is_vars = parts.next()?.eq_ignore_ascii_case("vars");
-        let node = parts.next()?.trim();
-        let is_ours = nodes.contains(node) || node.eq_ignore_ascii_case("all_nodes") && !nodes.is_empty();
-        (is_vars && is_ours).then(|| parts.next()).flatten()
-    });
-    of_nodes.flat_map(assigned).collect()
 }
 
 /// The names before `="value"` in the rest of a `VARS` line, lower case.
@@ -90,8 +122,23 @@ mod tests {
         let dag = "JOB a sub/run.sub\nNODE b \"run.sub\" DIR x\nJOB c other.sub\n\
                    VARS a Size=\"1\" name = \"with \\\"quote\\\" = 2\" last=\"x\"\nvars b PREPEND k=\"v\"\nVARS c no=\"1\"\n\
                    VARS ALL_NODES all=\"1\" \\\n  more=\"2\"\nPARENT a CHILD c\n";
-        let names: Vec<String> = given(dag, "run.sub").into_iter().collect();
-        assert_eq!(names, ["all", "k", "last", "more", "name", "size"]);
-        assert_eq!(given("VARS ALL_NODES all=\"1\"\nJOB c other.sub\n", "run.sub"), BTreeSet::new());
+        let given = |dag: &str| {
+            DagNodes::of(dag).given("run.sub").cloned().collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>()
+        };
+        assert_eq!(given(dag), ["all", "k", "last", "more", "name", "size"]);
+        assert_eq!(given("VARS ALL_NODES all=\"1\"\nJOB c other.sub\n"), [""; 0]);
+    }
+
+    #[test]
+    fn a_folder_is_read_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let dag = folder.path().join("all.dag");
+        std::fs::write(&dag, "JOB a a.sub\nJOB b b.sub\nVARS a x=\"1\"\nVARS b y=\"1\"\n").unwrap();
+        let mut macros = DagMacros::default();
+        let mut given = |file: &str| macros.given(&folder.path().join(file)).into_iter().collect::<Vec<_>>();
+        assert_eq!(given("a.sub"), ["x"]);
+        std::fs::remove_file(dag).unwrap();
+        assert_eq!(given("b.sub"), ["y"]);
+        assert_eq!(given("c.sub"), [""; 0]);
     }
 }

@@ -10,6 +10,7 @@ mod items;
 pub(crate) mod pending;
 pub(crate) mod queue;
 pub(crate) mod requirements;
+mod shared;
 pub(crate) mod statements;
 
 use std::borrow::Cow;
@@ -17,6 +18,7 @@ use std::path::Path;
 
 use pending::PendingLines;
 use queue::{ItemKind, PathKind, QueueStatement};
+use shared::{ItemCommands, SharedValues};
 use statements::{block_end, joined, lines_after, queue_arguments, statements};
 
 use classmate::internal::diagnostic::Severity;
@@ -27,8 +29,9 @@ use classmate::internal::syntax::token::Quoting;
 use classmate::{ClassAd, Diagnostic, Expr, ParseOptions, Semantics};
 use classmate_config::internal::config::table::default_text;
 use classmate_config::{Config, ConfigError, Context};
+use classmate_pool::internal::queue::cluster::Siblings;
 
-pub use dags::given_by_dags;
+pub use dags::DagMacros;
 pub use items::QueueItems;
 pub use statements::is_submit;
 
@@ -65,6 +68,13 @@ pub(crate) const CRON: [(&str, &str); 5] = [
     ("cron_day_of_week", "CronDayOfWeek"),
 ];
 
+/// The commands for the time at which a job starts, and their attributes.
+pub(crate) const DEFERRAL: [(&str, &str); 3] = [
+    ("deferral_time", "DeferralTime"),
+    ("deferral_window", "DeferralWindow"),
+    ("deferral_prep_time", "DeferralPrepTime"),
+];
+
 /// More jobs than a submit file may reasonably make.
 const MAX_JOBS: usize = 100_000;
 
@@ -97,6 +107,7 @@ pub fn jobs(
     let varies = varies(text);
     // The last job, while nothing changes that the next one depends on.
     let mut last: Option<ClassAd> = None;
+    let mut siblings = Siblings::default();
     // The line that ends a value of several lines.
     let mut end: Option<String> = None;
     for (at, (number, _, line)) in all.iter().enumerate() {
@@ -130,7 +141,8 @@ pub fn jobs(
         let arguments = String::from_utf8_lossy(&arguments);
         let mut queue = QueueStatement::parse(&arguments).map_err(|fault| wrong(fault.message()))?;
         if queue.kind == ItemKind::Paths(PathKind::Unstated) {
-            let stated = SubmitFile { config: &config, folder }.value("submit_match_directories")?.unwrap_or_default();
+            let stated = SubmitFile { config: &config, folder, shared: &SharedValues::default() };
+            let stated = stated.value("submit_match_directories")?.unwrap_or_default();
             queue.kind = ItemKind::Paths(match stated.to_ascii_lowercase().as_str() {
                 "never" | "no" | "false" => PathKind::Files,
                 "only" => PathKind::Directories,
@@ -144,6 +156,7 @@ pub fn jobs(
         if used().count().saturating_mul(count).saturating_add(found.len()) > MAX_JOBS {
             return Err(wrong(format!("this `queue` makes more than {MAX_JOBS} jobs")));
         }
+        let mut commands = ItemCommands::of(&config);
         // A blank item leaves the values of the item before.
         let mut set = vec![String::new(); items.names.len()];
         for row in used() {
@@ -157,18 +170,9 @@ pub fn jobs(
                 let mut job = match last.take().filter(|_| !varies) {
                     Some(job) => job,
                     None => {
-                        let mut config = config.clone();
-                        let names = items.names.iter().map(String::as_str);
-                        let values = names.zip(set.iter().cloned());
-                        let numbers = ["Cluster", "ClusterId"].map(|name| (name, context.cluster.to_string()));
-                        let of_process = ["Process", "ProcId"].map(|name| (name, process.to_string()));
-                        let places = [("Step", step), ("Row", row), ("ItemIndex", row)];
-                        let places = places.map(|(name, number)| (name, number.to_string()));
-                        let all = values.chain(numbers).chain(of_process).chain(places);
-                        // Blanks around a value that `trim=false` keeps are lost here.
-                        let lines: String = all.map(|(name, value)| format!("{name} = {value}\n")).collect();
-                        config.add("queue", lines.as_bytes())?;
-                        SubmitFile { config: &config, folder }.job(context, process)?
+                        let numbers = [context.cluster, process, step as i64, row as i64];
+                        let (config, shared) = commands.with(&variables(&items.names, &set, numbers))?;
+                        siblings.chain(SubmitFile { config, folder, shared }.job(context, process)?)
                     }
                 };
                 job.insert("ProcId", process);
@@ -184,6 +188,25 @@ pub fn jobs(
     Ok(found)
 }
 
+/// The variables of a job: those of its item, then the numbers of the cluster, of the job, of the step and of the item.
+fn variables<'n>(
+    names: &'n [String],
+    values: &[String],
+    [cluster, process, step, row]: [i64; 4],
+) -> Vec<(&'n str, String)> {
+    let numbers = [
+        ("Cluster", cluster),
+        ("ClusterId", cluster),
+        ("Process", process),
+        ("ProcId", process),
+        ("Step", step),
+        ("Row", row),
+        ("ItemIndex", row),
+    ];
+    let of_item = names.iter().map(String::as_str).zip(values.iter().cloned());
+    of_item.chain(numbers.map(|(name, number)| (name, number.to_string()))).collect()
+}
+
 /// Returns true if the jobs of one item may differ in more than their number.
 fn varies(text: &[u8]) -> bool {
     const NAMES: [&str; 6] = ["process", "procid", "step", "jobid", "taskid", "$random"];
@@ -195,47 +218,40 @@ fn varies(text: &[u8]) -> bool {
 struct SubmitFile<'c> {
     config: &'c Config,
     folder: Option<&'c Path>,
+    shared: &'c SharedValues,
 }
 
 impl SubmitFile<'_> {
     /// The value of a command; none if it is not set, or empty.
     fn value(&self, command: &str) -> Result<Option<String>, ConfigError> {
-        if self.config.assignment(command.to_ascii_uppercase().as_bytes()).is_none() {
-            return Ok(None);
-        }
-        let found = self.config.get(command)?.map(|found| String::from_utf8_lossy(&found.text).trim().to_owned());
-        Ok(found.filter(|text| !text.is_empty()))
+        self.shared.value(self.config, command, || {
+            if self.config.assignment(command.as_bytes()).is_none() {
+                return Ok(None);
+            }
+            let found = self.config.get(command)?.map(|found| String::from_utf8_lossy(&found.text).trim().to_owned());
+            Ok(found.filter(|text| !text.is_empty()))
+        })
     }
 
     /// An expression that is the value of a command, with its place if it does not parse.
     fn parsed(&self, command: &str, text: &str) -> Result<Expr, ConfigError> {
         let options =
             ParseOptions { quoting: Quoting::Old, semantics: self.config.semantics(), ..ParseOptions::default() };
-        parse_expr(text.as_bytes(), &options).map_err(|error| {
+        let refused = |error| {
             let finding = diagnose(text.as_bytes(), &error, &options);
             let message = format!("`{command}` is not a valid expression: {}", finding.message);
-            let definition = self.config.assignment(command.to_ascii_uppercase().as_bytes());
+            let definition = self.config.assignment(command.as_bytes());
             let problem = match definition {
                 Some(definition) => definition.value_problem(Severity::Error, message),
                 None => Diagnostic::error_at(message, None),
             };
             problem.help_if(finding.help)
-        })
+        };
+        self.shared.expression(command, text, || parse_expr(text.as_bytes(), &options).map_err(refused))
     }
 
     fn expr(&self, command: &str) -> Result<Option<Expr>, ConfigError> {
         self.value(command)?.map(|text| self.parsed(command, &text)).transpose()
-    }
-
-    /// The commands that begin with a prefix, each with the rest of its name.
-    fn prefixed(&self, prefix: &str) -> Vec<(String, String)> {
-        let names = self.config.names().map(|name| String::from_utf8_lossy(name).into_owned());
-        let rest = |name: String| {
-            let start = name.get(..prefix.len()).filter(|start| start.eq_ignore_ascii_case(prefix))?;
-            let rest = name[start.len()..].to_owned();
-            Some((name, rest))
-        };
-        names.filter_map(rest).collect()
     }
 
     /// The ad of a job.
@@ -288,14 +304,17 @@ impl SubmitFile<'_> {
         self.sizes(&mut job, number)?;
         self.requests(&mut job)?;
         // As the tool does: what a job has anyway decides on the conditions too.
-        for (name, attribute) in self.prefixed("MY.") {
-            if let Some(expr) = self.expr(&name)? {
+        for (name, attribute) in &self.shared.attributes {
+            if let Some(expr) = self.expr(name)? {
                 job.insert_expr(attribute.as_str(), &expr);
             }
         }
         if !job.contains("Requirements") {
-            let requirements = self.requirements(&mut job, number, &universe)?;
-            job.insert_expr("Requirements", &self.parsed("requirements", &requirements)?);
+            self.shared.set_requirements(&mut job, &universe, |job| {
+                let requirements = self.requirements(job, number, &universe)?;
+                job.insert_expr("Requirements", &self.parsed("requirements", &requirements)?);
+                Ok(())
+            })?;
         }
         Ok(job)
     }
@@ -311,13 +330,14 @@ impl SubmitFile<'_> {
     /// The value of a command that may also be named as the attribute is; of neither, the text of the attribute.
     fn text(&self, job: &ClassAd, command: &str, attribute: &str) -> Result<Option<String>, ConfigError> {
         let value = self.either(command, attribute)?.map(|(_, value)| value);
-        Ok(value.or_else(|| job.eval_string(attribute)))
+        Ok(value.or_else(|| job.contains(attribute).then(|| job.eval_string(attribute))?))
     }
 
     /// The truth of a command that may also be named as the attribute is; of neither, that of the attribute.
     fn truth(&self, job: &ClassAd, command: &str, attribute: &str) -> Result<bool, ConfigError> {
         let value = self.either(command, attribute)?;
-        Ok(value.map_or_else(|| job.eval_bool(attribute) == Some(true), |(_, value)| is_true(&value)))
+        let is_set = || job.contains(attribute) && job.eval_bool(attribute) == Some(true);
+        Ok(value.map_or_else(is_set, |(_, value)| is_true(&value)))
     }
 
     /// Sets when the job may start: the commands of deferral and those like the lines of cron.
@@ -329,17 +349,17 @@ impl SubmitFile<'_> {
                 is_delayed = true;
             }
         }
-        if let Some((command, value)) = self.either("deferral_time", "DeferralTime")? {
+        let [time, window, preparation] = DEFERRAL;
+        if let Some((command, value)) = self.either(time.0, time.1)? {
             job.insert_expr("DeferralTime", &self.parsed(command, &value)?);
             is_delayed = true;
         }
         if !is_delayed {
             return Ok(());
         }
-        for (of_cron, command, attribute, default) in [
-            (("cron_window", "CronWindow"), "deferral_window", "DeferralWindow", 0),
-            (("cron_prep_time", "CronPrepTime"), "deferral_prep_time", "DeferralPrepTime", 300),
-        ] {
+        for (of_cron, (command, attribute), default) in
+            [(("cron_window", "CronWindow"), window, 0), (("cron_prep_time", "CronPrepTime"), preparation, 300)]
+        {
             let found = match self.either(of_cron.0, of_cron.1)? {
                 Some(found) => Some(found),
                 None => self.either(command, attribute)?,
@@ -405,28 +425,25 @@ impl SubmitFile<'_> {
     fn requests(&self, job: &mut ClassAd) -> Result<(), ConfigError> {
         let disk = "MAX({ 1024, (TransferInputSizeMB + 1) * 1.25 }) * 1024";
         let memory = if job.contains("JobVMMemory") { "MY.JobVMMemory" } else { "128" };
-        for (resource, default) in [("Disk", disk), ("Memory", memory), ("Cpus", "1")] {
-            let command = format!("request_{}", resource.to_ascii_lowercase());
-            let text = self.value(&command)?;
-            let unit = match resource {
-                "Memory" => Some(1 << 20),
-                "Disk" => Some(1 << 10),
-                _ => None,
-            };
+        for (attribute, command, unit, default) in [
+            ("RequestDisk", "request_disk", Some(1 << 10), disk),
+            ("RequestMemory", "request_memory", Some(1 << 20), memory),
+            ("RequestCpus", "request_cpus", None, "1"),
+        ] {
+            let text = self.value(command)?;
             let value = text.as_deref().unwrap_or(default);
             if value.eq_ignore_ascii_case("undefined") {
-                if resource == "Disk" && !job.contains("DiskUsage") {
+                if attribute == "RequestDisk" && !job.contains("DiskUsage") {
                     job.insert("DiskUsage", INPUT_SIZE * 1024);
                 }
                 continue;
             }
-            let attribute = format!("Request{resource}");
             match unit.and_then(|unit| amount(value, unit)) {
-                Some(amount) => job.insert(attribute.as_str(), amount),
-                None => job.insert_expr(attribute.as_str(), &self.parsed(&command, value)?),
+                Some(amount) => job.insert(attribute, amount),
+                None => job.insert_expr(attribute, &self.parsed(command, value)?),
             }
         }
-        for (name, resource) in self.prefixed("request_") {
+        for (name, resource) in &self.shared.requests {
             // `condor_submit` warns of the last four, and does nothing with them.
             let is_known = ["cpus", "disk", "memory", "cpu", "gpu", "gpu_memory", "gpus_memory"]
                 .iter()
@@ -434,8 +451,8 @@ impl SubmitFile<'_> {
             if is_known || resource.len() < 2 || resource.starts_with('_') {
                 continue;
             }
-            let resource = if resource.eq_ignore_ascii_case("gpus") { "GPUs".to_owned() } else { resource };
-            if let Some(expr) = self.expr(&name)? {
+            let resource = if resource.eq_ignore_ascii_case("gpus") { "GPUs" } else { resource };
+            if let Some(expr) = self.expr(name)? {
                 job.insert_expr(format!("Request{resource}").as_str(), &expr);
             }
         }

@@ -163,8 +163,8 @@ fn resources(job: &ClassAd, universe: i64, mentioned: &Mentioned, all: &mut Vec<
     if universe != GRID && mentioned.none("Cpus") && requests(job, "RequestCpus", 1.0) {
         all.push("(TARGET.Cpus >= RequestCpus)".to_owned());
     }
-    let mut others: Vec<String> = job.names().map(|name| name.display().into_owned()).collect();
-    others.retain(|name| name.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("request")));
+    let others = job.names().filter(|name| name.folded().starts_with(b"request"));
+    let mut others: Vec<String> = others.map(|name| name.display().into_owned()).collect();
     others.sort_by_key(|name| name.to_ascii_lowercase());
     let options = EvalOptions::default();
     for request in others {

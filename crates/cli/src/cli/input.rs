@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use flate2::read::MultiGzDecoder;
@@ -268,17 +268,72 @@ pub(crate) fn ad_reader(
 }
 
 /// The text of some ads: in the long format, unless that does not hold all of them.
-pub(super) fn written_ads(ads: &[ClassAd]) -> std::io::Result<Vec<u8>> {
-    let text = |format| -> std::io::Result<_> {
-        let mut writer = Writer::new(Vec::new(), format);
+fn written_ads(ads: &[ClassAd]) -> std::io::Result<Vec<u8>> {
+    let (long, is_whole) = text_of(ads, Format::Long)?;
+    if is_whole { Ok(long) } else { Ok(text_of(ads, Format::New)?.0) }
+}
+
+/// The text of some ads, and whether they can be read back from it.
+fn text_of(ads: &[ClassAd], format: Format) -> std::io::Result<(Vec<u8>, bool)> {
+    let mut writer = Writer::new(Vec::new(), format);
+    let mut is_whole = true;
+    for ad in ads {
+        is_whole &= writer.write(ad)?.is_empty();
+    }
+    Ok((writer.finish()?, is_whole))
+}
+
+/// The text of ads with chained parents, a part of which is written when it is read.
+pub(super) struct AdText {
+    ads: std::vec::IntoIter<ClassAd>,
+    part: Cursor<Vec<u8>>,
+}
+
+/// Ads that are written together.
+const WRITTEN_TOGETHER: usize = 64;
+
+impl AdText {
+    /// The text of ads: in the long format, unless that does not hold all of them.
+    pub(super) fn of(ads: Vec<ClassAd>) -> std::io::Result<Self> {
+        let mut last: Option<&Arc<ClassAd>> = None;
         let mut is_whole = true;
-        for ad in ads {
-            is_whole &= writer.write(ad)?.is_empty();
+        for some in ads.chunks(WRITTEN_TOGETHER) {
+            let mut parts: Vec<ClassAd> = Vec::with_capacity(some.len() + 1);
+            for ad in some {
+                let before = std::mem::replace(&mut last, ad.chained());
+                let is_new = |parent: &&Arc<ClassAd>| before.is_none_or(|before| !Arc::ptr_eq(before, parent));
+                parts.extend(last.filter(is_new).map(|parent| ClassAd::clone(parent)));
+                let mut own = ad.clone();
+                own.chain(None);
+                parts.push(own);
+            }
+            is_whole &= text_of(&parts, Format::Long)?.1;
         }
-        Ok((writer.finish()?, is_whole))
-    };
-    let (long, is_whole) = text(Format::Long)?;
-    if is_whole { Ok(long) } else { Ok(text(Format::New)?.0) }
+        if is_whole {
+            return Ok(AdText { ads: ads.into_iter(), part: Cursor::default() });
+        }
+        let whole: Vec<ClassAd> = ads.iter().map(flattened).collect();
+        Ok(AdText { ads: Vec::new().into_iter(), part: Cursor::new(written_ads(&whole)?) })
+    }
+}
+
+impl Read for AdText {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.part.read(buffer)?;
+        if read > 0 {
+            return Ok(read);
+        }
+        let whole: Vec<ClassAd> = self.ads.by_ref().take(WRITTEN_TOGETHER).map(|ad| flattened(&ad)).collect();
+        self.part = Cursor::new(text_of(&whole, Format::Long)?.0);
+        self.part.read(buffer)
+    }
+}
+
+/// An ad with the attributes of its chained parent as its own.
+fn flattened(ad: &ClassAd) -> ClassAd {
+    let mut whole = ad.chained().map(|parent| ClassAd::clone(parent)).unwrap_or_default();
+    whole.update(ad);
+    whole
 }
 
 /// Reads all ads of a file, on all threads if it is of the long format.
@@ -297,7 +352,7 @@ pub(crate) fn ad_input(path: &Path) -> Result<AdInput, Failure> {
 fn open_ads(path: &Path) -> Result<Input, Failure> {
     let Some(file) = SubmitFile::detect(path)? else { return open(path) };
     let (text, name) = file.into_ads()?;
-    Ok(Input { reader: Box::new(Cursor::new(text)), name, room: Room::default(), marked: false })
+    Ok(Input { reader: Box::new(BufReader::new(text)), name, room: Room::default(), marked: false })
 }
 
 /// Reads the Nth ad of a file, counted from 1.

@@ -5,7 +5,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::cli::input::{with_help, written_ads};
+use crate::cli::input::{AdText, with_help};
 use crate::cli::output::complain;
 use crate::cli::{Failure, input, language};
 use classmate::ClassAd;
@@ -127,10 +127,10 @@ impl SubmitFile {
     }
 
     /// The text of its job ads where nothing is known of a pool, and the name of the file.
-    pub(super) fn into_ads(self) -> Result<(Vec<u8>, String), Failure> {
+    pub(super) fn into_ads(self) -> Result<(AdText, String), Failure> {
         let jobs = self.jobs(&context(None))?;
-        let written = written_ads(&jobs).map_err(|error| Failure::reading(&self.name, &error))?;
-        Ok((written, self.name))
+        let text = AdText::of(jobs).map_err(|error| Failure::reading(&self.name, &error))?;
+        Ok((text, self.name))
     }
 
     /// Warns of commands that `condor_submit` ignores, as it does.

@@ -47,40 +47,56 @@ const MAX_WRITTEN: usize = 200;
 /// Characters of the rest of a sentence between two conditions.
 const MAX_VALUES: usize = 240;
 
+/// The same of causes that otherwise leave no room for others.
+const SHORT_CONDITION: usize = 36;
+const SHORT_VALUES: usize = 100;
+
+/// Causes for which there should be room.
+const FEW_CAUSES: usize = 3;
+
 /// Characters of such a rest that are kept at its end, where the next condition is introduced.
 const MAX_LINK: usize = 60;
 
 /// A sentence with its conditions, which are in backticks, and its values cut to a readable length.
 fn brief(text: &str) -> String {
-    brief_but(text, |_, _| false)
+    brief_but(text, (MAX_CONDITION, MAX_VALUES), |_, _| false)
 }
 
 /// A suggestion, cut as a sentence is, but for what is to be written, unless that is very long.
 fn brief_change(text: &str) -> String {
-    brief_but(text, |before, part| before.ends_with("with ") && part.chars().count() <= MAX_WRITTEN)
+    let is_written = |before: &str, part: &str| before.ends_with("with ") && part.chars().count() <= MAX_WRITTEN;
+    brief_but(text, (MAX_CONDITION, MAX_VALUES), is_written)
 }
 
-/// As [`brief`]; a condition stays whole if that holds for the text before it and for it.
-fn brief_but(text: &str, is_whole: impl Fn(&str, &str) -> bool) -> String {
+/// As [`brief`], with so many characters of a condition and of the rest; a condition stays whole if that holds for the text before it
+/// and for it.
+fn brief_but(text: &str, (of_condition, of_values): (usize, usize), is_whole: impl Fn(&str, &str) -> bool) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     let cut = |(at, part): (usize, &&str)| match at % 2 {
         1 if is_whole(parts[at - 1], part) => (*part).to_owned(),
-        1 => shortened(&without_arguments(part, MAX_CONDITION), MAX_CONDITION),
-        _ => with_fewer_values(part, at + 1 == parts.len()),
+        1 => shortened(&without_arguments(part, of_condition), of_condition),
+        _ => with_fewer_values(part, of_values, at + 1 == parts.len()),
     };
     parts.iter().enumerate().map(cut).collect::<Vec<_>>().join("`")
 }
 
+/// A sentence on the parts of a condition without the condition at its end, which `--details` has.
+fn without_whole(text: &str) -> &str {
+    let whole =
+        text.rfind(", so `").filter(|at| text[*at..].matches('`').count() == 2 && text.ends_with("` is not true"));
+    whole.map_or(text, |at| &text[..at])
+}
+
 /// The rest of a sentence between two conditions, or its end, without the values that are too many; what follows them stays.
-fn with_fewer_values(part: &str, is_last: bool) -> String {
-    if part.chars().count() <= MAX_VALUES {
+fn with_fewer_values(part: &str, most: usize, is_last: bool) -> String {
+    if part.chars().count() <= most {
         return part.to_owned();
     }
     let is_link = |at: &usize| part[*at..].chars().count() <= MAX_LINK;
     let link = part.rfind(')').filter(is_link);
     let of_length = || part.char_indices().rev().nth(MAX_LINK - 1).map(|(at, _)| at).filter(|_| !is_last);
     let link = link.or_else(of_length).map_or("", |at| &part[at..]);
-    let head = shortened(part, MAX_VALUES - link.chars().count());
+    let head = shortened(part, most.saturating_sub(link.chars().count()));
     match head.rfind(", ") {
         Some(end) => format!("{}, …{link}", &head[..end]),
         None => format!("{head}{link}"),
@@ -141,10 +157,12 @@ fn line_count(texts: &[String], width: Option<usize>) -> usize {
 }
 
 /// Writes a status, causes and suggestions in at most twelve lines: left out first are causes after the second, then suggestions
-/// after the first, and only then the second cause. Causes that are left out are counted.
+/// after the first, and only then the second cause. Causes that are left out are counted. Where there is room for few, their conditions
+/// and values are shorter.
 fn summary(out: &mut impl Screen, lines: SummaryLines, parts: &ShownParts, color: Color) -> io::Result<()> {
     let SummaryLines { status, causes, mut folded, mut suggestions, more } = lines;
     let mut shown = causes.len();
+    let mut lengths = (MAX_CONDITION, MAX_VALUES);
     // The heading alone suggests nothing.
     suggestions.retain(|one| parts.details || line_count(std::slice::from_ref(one), out.width()) <= MAX_SUGGESTION);
     if suggestions.len() == 1 {
@@ -152,7 +170,10 @@ fn summary(out: &mut impl Screen, lines: SummaryLines, parts: &ShownParts, color
     }
     loop {
         let mut lines = vec![status.clone()];
-        let cause = |text: &String| if parts.details { format!("- {text}") } else { format!("- {}", brief(text)) };
+        let is_short = lengths.0 == SHORT_CONDITION;
+        let shorter =
+            |text: &String| brief_but(if is_short { without_whole(text) } else { text }, lengths, |_, _| false);
+        let cause = |text: &String| if parts.details { format!("- {text}") } else { format!("- {}", shorter(text)) };
         lines.extend(causes.iter().take(shown).map(cause));
         let hidden = causes.len() - shown;
         let hidden = (hidden > 0).then(|| format!("{} not shown", counted(hidden as u64, "more cause")));
@@ -165,7 +186,9 @@ fn summary(out: &mut impl Screen, lines: SummaryLines, parts: &ShownParts, color
             return lines.iter().try_for_each(|line| writeln!(out, "{line}"));
         }
         // The first suggestion is below a heading.
-        if shown > 2 {
+        if shown <= FEW_CAUSES && causes.len() > 1 && lengths.0 > SHORT_CONDITION {
+            (shown, lengths) = (causes.len(), (SHORT_CONDITION, SHORT_VALUES));
+        } else if shown > 2 {
             shown -= 1;
         } else if suggestions.len() > 2 {
             suggestions.pop();
@@ -573,19 +596,29 @@ fn nearest<T>(
 /// The output cannot be written.
 pub fn write_survey(out: &mut impl Screen, found: &CauseSurvey, parts: &ShownParts) -> io::Result<()> {
     const MAX_CAUSES: usize = MAX_LINES - 3;
-    let CauseSurvey { idle, matched, held, causes, .. } = found;
+    let CauseSurvey { idle, matched, held, unmatched, causes, .. } = found;
     let jobs = counted(*idle as u64, "idle job");
     if *idle == 0 && *held > 0 {
-        return writeln!(out, "{jobs}; {held} held");
+        writeln!(out, "{jobs}; {held} held")?;
+    } else {
+        writeln!(out, "{jobs}: {matched} matched, {} not matched", idle - matched)?;
     }
-    writeln!(out, "{jobs}: {matched} matched, {} not matched", idle - matched)?;
+    for CommonCause { label, jobs, example, .. } in unmatched {
+        let place = label.strip_prefix("is ").unwrap_or(label);
+        let are = verb(*jobs, "is", "are");
+        writeln!(out, "{} {are} {place} (such as job {example})", counted(*jobs as u64, "more job"))?;
+    }
+    // There are as many universes as four.
+    let most = MAX_CAUSES.saturating_sub(unmatched.len());
     let line = |one: &CommonCause| {
         let label = if parts.details { one.label.clone() } else { brief(&one.label) };
         format!("{}: {label} (such as job {})", counted(one.jobs as u64, "job"), one.example)
     };
-    let mut shown = if parts.details { causes.len() } else { causes.len().min(MAX_CAUSES) };
+    let merged = found.by_kind();
+    let causes = if parts.details || causes.len() <= most { causes } else { &merged };
+    let mut shown = if parts.details { causes.len() } else { causes.len().min(most) };
     let lines: Vec<String> = causes[..shown].iter().map(line).collect();
-    while !parts.details && shown > 1 && line_count(&lines[..shown], out.width()) > MAX_CAUSES {
+    while !parts.details && shown > 1 && line_count(&lines[..shown], out.width()) > most {
         shown -= 1;
     }
     for (one, line) in causes[..shown].iter().zip(&lines) {

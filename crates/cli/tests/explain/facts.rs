@@ -55,7 +55,7 @@ fn a_slot_without_free_cores_is_in_use() {
         causes,
         [
             "it is in use: its dynamic slots have all of its 16 cores",
-            "it rejects all idle jobs because of `TARGET.RequestMemory <= Memory` (RequestMemory of the job is 16000, Memory of the slot is 2000)",
+            "it rejects all idle jobs because of `TARGET.RequestMemory <= Memory` (RequestMemory of the job is 16000 MB, Memory of the slot is 2000 MB)",
         ]
     );
 }
@@ -78,7 +78,7 @@ fn one_comparison_in_several_forms_is_one_cause_of_all_its_slots() {
     let job = "[RequestDisk = 50; Owner = \"a\"; Requirements = TARGET.Version > 8 || TARGET.Disk >= RequestDisk]";
     let found = causes(job, &slots);
     assert!(
-        found[0].starts_with("3 of 4 slots do not satisfy `TARGET.Disk >= RequestDisk` (Disk of slots is 5 to 20, "),
+        found[0].starts_with("3 of 4 slots do not satisfy `TARGET.Disk >= RequestDisk` (Disk of slots is 5 to 20 KB, "),
         "{found:?}"
     );
     assert!(found[1..].iter().all(|cause| !cause.contains("Disk")), "{found:?}");

@@ -98,7 +98,7 @@ fn a_limit_that_looks_like_gigabytes_is_named() {
     assert_eq!(
         causes(job, &[slot]),
         [
-            "1 of 1 slot rejects the job: `Start` requires `TARGET.RequestMemory <= 64` (RequestMemory of the job is 2048); RequestMemory is \
+            "1 of 1 slot rejects the job: `Start` requires `TARGET.RequestMemory <= 64` (RequestMemory of the job is 2048 MB); RequestMemory is \
              in MB: 64 GB is 65536 MB"
         ]
     );
@@ -146,4 +146,60 @@ fn held_jobs_of_a_user_without_idle_ones_are_counted() {
     let mut out = Vec::new();
     classmate_cli::report::explain::write_survey(&mut out, &found, &ShownParts::default()).unwrap();
     assert_eq!(String::from_utf8(out).unwrap(), "0 idle jobs; 3 held\n");
+}
+
+/// The text of the survey of all idle jobs.
+fn surveyed(snapshot: &Snapshot) -> String {
+    let (outcome, queue) = reasons::ran(snapshot).unwrap();
+    let found = reasons::survey(snapshot, &OutcomeRecord::new(&outcome, &queue), |_| true).unwrap();
+    let mut out = Vec::new();
+    classmate_cli::report::explain::write_survey(&mut out, &found, &ShownParts::default()).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+/// `START_LOCAL_UNIVERSE` decides on a job in the local universe (12), not the cycle.
+#[test]
+fn jobs_that_are_not_matched_are_counted_by_their_universe() {
+    let job = |universe: i64, process: usize| {
+        ad(&format!(
+            "[ClusterId = 1; ProcId = {process}; JobStatus = 1; JobUniverse = {universe}; Owner = \"a\"; User = \"a@x\"; Requirements = true]"
+        ))
+    };
+    let jobs = vec![job(12, 0), job(7, 1), job(12, 2)];
+    assert_eq!(
+        surveyed(&Snapshot { jobs, ..Snapshot::default() }),
+        "0 idle jobs: 0 matched, 0 not matched\n\
+         2 more jobs are in the local universe, without a slot: START_LOCAL_UNIVERSE of its access point decides (such as job 1.0)\n\
+         1 more job is in the scheduler universe, without a slot: START_SCHEDULER_UNIVERSE of its access point decides (such as job 1.1)\n"
+    );
+}
+
+/// Twelve groups without a quota for which each has as many jobs as its number: 12, 11, 10 and the nine others.
+#[test]
+fn causes_that_differ_in_the_group_alone_are_one_if_there_are_many() {
+    let names: Vec<String> = (1..=12).map(|at| format!("g{at}")).collect();
+    let quotas: String = names.iter().map(|name| format!("GROUP_QUOTA_{name} = 0\n")).collect();
+    let config = format!("UID_DOMAIN = x\nGROUP_ACCEPT_SURPLUS = false\nGROUP_NAMES = {}\n{quotas}", names.join(", "));
+    let job = |(group, process): (usize, usize)| {
+        ad(&format!(
+            "[ClusterId = {group}; ProcId = {process}; JobStatus = 1; JobUniverse = 5; Owner = \"a\"; User = \"a@x\"; RequestCpus = 1; \
+             AcctGroup = \"g{group}\"; AccountingGroup = \"g{group}.a\"; Requirements = true]"
+        ))
+    };
+    let jobs: Vec<ClassAd> =
+        (1..=12).flat_map(|group| (0..group).map(move |process| (group, process))).map(job).collect();
+    let slot = ad(
+        "[Name = \"s\"; MyType = \"Machine\"; State = \"Unclaimed\"; Cpus = 1; SlotWeight = 1; Requirements = true]",
+    );
+    let config = Config::parse("c", config.as_bytes()).unwrap();
+    let found = surveyed(&Snapshot { slots: vec![slot], jobs, config, ..Snapshot::default() });
+    let lines: Vec<&str> = found.lines().collect();
+    assert_eq!(lines[0], "78 idle jobs: 0 matched, 78 not matched");
+    assert_eq!(
+        lines[1..],
+        [
+            "78 jobs: their group has used its allocation: g12 (12), g11 (11), g10 (10), 9 other groups (such as job 12.0)",
+            "more: --details, --job ID"
+        ]
+    );
 }

@@ -558,7 +558,7 @@ impl JobCase<'_> {
             is_of(parts[1], out.iter().filter(|slot| self.matches(slot)).count() as f64)?;
             let value = parts[3].strip_prefix("their Disk is ").ok_or("other values")?;
             let of = |slot: &Slot| Scope::new(&slot.ad, &self.played.settings).eval_attr(Name::new("Disk")).unwrap();
-            return summary(value, &out.iter().map(of).collect::<Vec<_>>());
+            return summary("Disk", value, &out.iter().map(of).collect::<Vec<_>>());
         }
         self.of_cycle(text, &usable)
     }
@@ -1283,13 +1283,19 @@ pub(super) fn beside(text: &str, marks: &[(&str, bool)], values: impl Fn(&str, b
     for (at, (begin, value, of_one)) in places.iter().enumerate() {
         let name = inside[*begin..].split(' ').next().unwrap_or_default();
         let end = places.get(at + 1).map_or(inside.len(), |(next, ..)| next - 2);
-        summary(&inside[*value..end], &values(name, *of_one)).map_err(|wrong| format!("{name}: {wrong}"))?;
+        summary(name, &inside[*value..end], &values(name, *of_one)).map_err(|wrong| format!("{name}: {wrong}"))?;
     }
     check(!places.is_empty() || inside.starts_with("these slot") || inside.is_empty(), "values that were not read")
 }
 
-/// Values in a few words: a range of numbers and the most frequent others, with their counts if they differ.
-fn summary(text: &str, values: &[Value]) -> Checked {
+/// Values of an attribute in a few words: a range of numbers, in MB of memory and KB of disk, and the most frequent others, with their
+/// counts if they differ.
+fn summary(name: &str, text: &str, values: &[Value]) -> Checked {
+    let unit = match name {
+        "Memory" | "RequestMemory" => " MB",
+        "Disk" | "RequestDisk" => " KB",
+        _ => "",
+    };
     let numbers: Vec<(f64, String)> = values
         .iter()
         .filter(|value| matches!(value, Value::Int(_) | Value::Real(_)))
@@ -1309,6 +1315,7 @@ fn summary(text: &str, values: &[Value]) -> Checked {
             check(*found == count, &format!("{value} is the value of {found}, not {count}"))?;
             continue;
         }
+        let value = value.strip_suffix(unit).ok_or_else(|| format!("{value} without its unit"))?;
         let (low, high) = value.split_once(" to ").unwrap_or((value, value));
         let low_value = numbers.iter().map(|(number, _)| *number).fold(f64::INFINITY, f64::min);
         let high_value = numbers.iter().map(|(number, _)| *number).fold(f64::NEG_INFINITY, f64::max);

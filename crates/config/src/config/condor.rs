@@ -534,6 +534,17 @@ impl Config {
         self.assign(name, value.to_vec(), Site::outside(place))
     }
 
+    /// Replaces the value of a name that is set, which keeps its place.
+    pub fn replace(&mut self, name: &[u8], value: &[u8]) {
+        let Some(&at) = self.index.get(&*name.to_ascii_uppercase()) else { return };
+        let entry = &mut self.entries[at];
+        if entry.raw != value {
+            self.stored = self.stored - entry.raw.len() + value.len();
+            value.clone_into(&mut entry.raw);
+            self.expansions.clear();
+        }
+    }
+
     /// Sets a name.
     pub(crate) fn assign(&mut self, name: &[u8], raw: Vec<u8>, site: Site) -> Result<(), ConfigError> {
         let at = self.insert(name, raw, site);

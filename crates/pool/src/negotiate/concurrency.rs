@@ -5,6 +5,7 @@
 
 use hashbrown::HashMap;
 
+use classmate::internal::builtin::near::closest;
 use classmate_config::internal::config::check::{of_no_limit, referenced};
 use classmate_config::internal::config::knob::{self, LIMIT};
 use classmate_config::internal::config::setting::leading_number;
@@ -134,6 +135,13 @@ impl ConcurrencyLimits {
         let own = self.maxima.get(name);
         let class = || self.defaults.get(&name[..memchr::memrchr(b'.', name)?]);
         own.or_else(class).copied().unwrap_or(self.default)
+    }
+
+    /// The resource with a maximum of its own whose name is nearest to that of one without, in lower case.
+    pub fn similar(&self, name: &[u8]) -> Option<&[u8]> {
+        let class = memchr::memrchr(b'.', name).and_then(|dot| self.defaults.get(&name[..dot]));
+        let is_set = self.maxima.contains_key(name) || class.is_some();
+        closest(name, self.maxima.keys()).map(Vec::as_slice).filter(|_| !is_set)
     }
 
     /// The configuration variable that sets the maximum of a resource, or could. The name is in lower case.

@@ -11,8 +11,8 @@ use hashbrown::{HashMap, HashSet};
 use crate::negotiate::Snapshot;
 use crate::negotiate::rules::Rules;
 use crate::pool::needed::asked;
+use crate::pool::similar::slip;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::builtin::near::{allowance, distance};
 use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::format::selection::{Chooser, Selection, Written};
 use classmate::internal::name::Name;
@@ -26,7 +26,7 @@ use classmate_config::internal::config::Config;
 const JOBS_PER_TASK: usize = 4096;
 
 /// Pairs of names that are compared; if there are more, all attributes are read.
-const MAX_COMPARED: usize = 5_000_000;
+const MAX_COMPARED: usize = 2_000_000;
 
 /// The slot attributes that one cycle under HTCondor's policy needs; `None` if they cannot be foreseen, or if the
 /// configuration is invalid, which the cycle reports.
@@ -89,8 +89,7 @@ pub fn selection_to_explain(config: &Config, jobs: &[ClassAd], first: &[ClassAd]
         return None;
     }
     for name in mentioned.difference(&of_slots.names) {
-        let (name, allowed) = (name.as_bytes(), allowance(name.as_bytes()));
-        selection.add(of_slots.names.iter().copied().filter(|one| distance(name, one.as_bytes(), allowed).is_some()));
+        selection.add(of_slots.names.iter().copied().filter(|one| slip(name.as_bytes(), one.as_bytes()).is_some()));
     }
     selection.add(OF_OTHER_COMMANDS.map(Name::new));
     selection.add([Name::new("Draining")]);

@@ -10,6 +10,7 @@ pub mod consumption;
 pub mod needed;
 pub mod projection;
 pub mod resource;
+pub mod similar;
 pub mod size;
 pub mod slot;
 pub mod stash;

@@ -34,7 +34,7 @@ mod tests {
     use classmate::internal::ad::ClassAd;
 
     /// Texts in the sources that look like attributes and are none of slots.
-    const OTHERS: [&str; 66] = [
+    const OTHERS: [&str; 68] = [
         // States, kinds and activities.
         "Busy",
         "Claimed",
@@ -107,6 +107,9 @@ mod tests {
         "ResourcesInUseByUser",
         "ResourcesInUseByUsersGroup",
         "True",
+        // Units.
+        "KiB",
+        "MiB",
     ];
 
     /// Every text in the code of a file that is spelled as an attribute: `"CamelCase"`. Those in Rust's own attributes name types.

@@ -25,7 +25,7 @@ const IDLE: i64 = 1;
 /// `JobStatus` of a running job, or of one that transfers output.
 const RUNNING: [i64; 2] = [2, 6];
 /// Job universes that are not matched to slots for their user: scheduler, grid, parallel, local.
-const UNMATCHED_UNIVERSES: [i64; 4] = [7, 9, 11, 12];
+pub const UNMATCHED_UNIVERSES: [i64; 4] = [7, 9, 11, 12];
 
 // Attributes that are read of every job.
 static CLUSTER: LazyLock<Name> = LazyLock::new(|| Name::new("ClusterId"));

@@ -24,6 +24,9 @@ pub struct LimitStatus {
     /// The configuration variable that sets it, or could.
     #[serde(skip)]
     pub(crate) setting: String,
+    /// A limit that is configured, with a similar name, if this one is not.
+    #[serde(skip)]
+    pub(crate) similar: Option<String>,
     /// The holders at the end, with their amounts.
     pub holders: Vec<(String, f64)>,
 }
@@ -66,6 +69,7 @@ pub(crate) fn limits(pool: &PoolFacts, job: &ClassAd) -> Vec<LimitStatus> {
             wanted: wanted.amount,
             maximum: pool.rules.concurrency.maximum(wanted.name),
             setting: pool.rules.concurrency.setting(wanted.name),
+            similar: pool.rules.concurrency.similar(wanted.name).map(|name| String::from_utf8_lossy(name).into_owned()),
             holders: holders.into_iter().collect(),
         });
     }
@@ -105,5 +109,8 @@ pub(crate) fn reached(limit: &LimitStatus) -> Option<Cause> {
         format!("concurrency limit `{name}` is reached: maximum {most}, in use by {whose}; the job requests {wanted}")
     };
     let label = format!("concurrency limit `{name}` reached");
-    limit.is_reached().then(|| Cause::new(Reason::ConcurrencyLimit, label, text))
+    let meant = limit.similar.iter().map(|name| format!("; did you mean `{name}`?"));
+    limit
+        .is_reached()
+        .then(|| Cause::new(Reason::ConcurrencyLimit, label, meant.fold(text, |text, meant| text + &meant)))
 }

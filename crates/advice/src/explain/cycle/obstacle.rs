@@ -266,7 +266,8 @@ fn group_quota(group: &GroupStatus, lightest: &LightestSlot) -> Cause {
         slots(group.demand),
         group.why
     );
-    Cause::new(Reason::GroupQuota, format!("group {} {full}", group.group), text)
+    let cause = Cause::new(Reason::GroupQuota, format!("group {} {full}", group.group), text);
+    Cause { group: Some(group.group.clone()), ..cause }
 }
 
 /// The sentence about a submitter at its ceiling.
@@ -382,7 +383,7 @@ pub(super) fn held_back(held: &HeldBack) -> Cause {
 }
 
 /// A time in words.
-pub(super) fn moment(seconds: i64) -> String {
+pub(in crate::explain) fn moment(seconds: i64) -> String {
     let time = jiff::Timestamp::from_second(seconds);
     time.map_or_else(|_| format!("second {seconds}"), |time| time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string())
 }
@@ -402,7 +403,7 @@ fn displacing(made: &Match) -> String {
 }
 
 /// The universe of an idle job that the cycle does not match, and who starts the job instead.
-fn unmatched(universe: Option<i64>) -> &'static str {
+pub(super) fn unmatched(universe: Option<i64>) -> &'static str {
     match universe {
         Some(7) => "is in the scheduler universe, without a slot: START_SCHEDULER_UNIVERSE of its access point decides",
         Some(12) => "is in the local universe, without a slot: START_LOCAL_UNIVERSE of its access point decides",
@@ -469,7 +470,12 @@ fn not_waiting(story: &CycleTrace, pool: &PoolFacts, asked: &JobInCycle<'_>) -> 
                 asked.submitter
             )
         };
-        return Some(Cause::plain(Reason::LeftOut, story.left_out.clone().unwrap_or_else(unknown)));
+        return Some(match &story.left_out {
+            Some(text) => {
+                Cause::new(Reason::LeftOut, "NEGOTIATOR_SUBMITTER_CONSTRAINT excludes the submitter", text.clone())
+            }
+            None => Cause::plain(Reason::LeftOut, unknown()),
+        });
     }
     if let Some(uncounted) = uncounted(pool).filter(|_| pool.of_slots.iter().all(|slot| !slot.counts)) {
         return Some(Cause::new(Reason::Share, "the pool size is 0", format!("the pool size is 0: {uncounted}")));

@@ -5,14 +5,13 @@
 use crate::explain::ad_table::AdTable;
 use crate::explain::causes::{Cause, Reason};
 use crate::explain::clauses::{AdCondition, Clause, conditions_of, counted, truth_of};
+use crate::explain::clock::begin;
 use crate::explain::cycle::limit_status::{LimitStatus, limits};
 use crate::explain::cycle::obstacle::{is_failing, moment};
 use crate::explain::cycle::slot_rank::keeping;
 use crate::explain::cycle::unsent::UnsentAttributes;
 use crate::explain::job_view::JobView;
 use crate::explain::names::references;
-use crate::explain::repair::edit::comparison;
-use crate::explain::repair::plan::reads_clock;
 use crate::explain::slot_classes::SlotClass;
 use crate::explain::values::{Opposites, tally, verb};
 use crate::submit::CRON;
@@ -20,9 +19,8 @@ use crate::submit::added::Origin;
 use classmate::internal::eval::matching::symmetric;
 use classmate::internal::plural;
 use classmate::internal::program::Side;
-use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::value::logic::Truth;
-use classmate::{ClassAd, EvalOptions, Expr, Name, Scope};
+use classmate::{ClassAd, EvalOptions, Name, Scope};
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::pool::consumption::Shortage;
 use classmate_pool::internal::pool::slot::Slot;
@@ -112,7 +110,8 @@ fn matches_at(view: &JobView<'_>, job: &ClassAd, now: i64) -> bool {
 fn deferred(view: &JobView<'_>) -> Option<Cause> {
     let (job, pool) = (view.job, view.pool);
     let required = view.conditions.required();
-    let timed = required.filter_map(|(_, one)| Some((begin(view, &one.expr)?, &one.expr)));
+    let scope = Scope::new(job, &pool.settings).with_target(&pool.slots.first()?.ad);
+    let timed = required.filter_map(|(_, one)| Some((begin(scope, &one.expr, pool.settings.now)?, &one.expr)));
     let Some((begins, condition)) = timed.max_by_key(|(begins, _)| *begins) else { return periodic(view) };
     if matches_at(view, job, begins.saturating_sub(1)) || !matches_at(view, job, begins) {
         return None;
@@ -126,29 +125,6 @@ fn deferred(view: &JobView<'_>) -> Option<Cause> {
         None => format!("{before}, when `{condition:#}` becomes true"),
     };
     Some(Cause::new(Reason::HeldBack, "the job may not begin yet", text))
-}
-
-/// The time at which a condition of the job becomes true that compares the clock, plus or minus something, with a number; none if
-/// it is true now.
-fn begin(view: &JobView<'_>, condition: &Expr) -> Option<i64> {
-    let (op, left, right) = comparison(condition.tree(), condition.root())?;
-    let (of_clock, number) = match op {
-        BinaryOp::Greater | BinaryOp::GreaterEqual => (left, right),
-        BinaryOp::Less | BinaryOp::LessEqual => (right, left),
-        _ => return None,
-    };
-    if !reads_clock(condition.tree(), of_clock) || reads_clock(condition.tree(), number) {
-        return None;
-    }
-    let scope = Scope::new(view.job, &view.pool.settings).with_target(&view.pool.slots.first()?.ad);
-    let value = |part| scope.eval(&condition.part(part)).ok()?.as_number();
-    let missing = value(number)? - value(of_clock)?;
-    let missing = match op {
-        BinaryOp::Greater | BinaryOp::Less => missing.floor() + 1.0,
-        _ => missing.ceil(),
-    };
-    // Times further away are no times.
-    (missing > 0.0 && missing < 1e12).then(|| view.pool.settings.now.checked_add(missing as i64))?
 }
 
 /// The number of slots that have less than their consumption policy takes for the job, and the cause that says so.

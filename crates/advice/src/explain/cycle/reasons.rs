@@ -11,12 +11,13 @@ use crate::explain::AbandonedSlots;
 use crate::explain::PoolFacts;
 use crate::explain::ad_table::AdTable;
 use crate::explain::causes::{Cause, Reason, of_match};
-use crate::explain::cycle::obstacle::{CycleObstacle, SUBMITTER_LIMIT, held_back, of_cycle};
+use crate::explain::cycle::obstacle::{CycleObstacle, SUBMITTER_LIMIT, held_back, of_cycle, unmatched as of_universe};
 use crate::explain::cycle::pre_cycle::PreCycleFacts;
 use crate::explain::cycle::record::OutcomeRecord;
 use crate::explain::cycle::trace::{CycleTrace, JobInCycle};
 use crate::explain::job_view::{JobView, expressions};
 use crate::explain::replay::division_of;
+use classmate::internal::plural::counted;
 use classmate::internal::program::table::redefines_scopes;
 use classmate::internal::threads;
 use classmate_config::ConfigError;
@@ -24,7 +25,7 @@ use classmate_pool::internal::negotiate::PreparedJob;
 use classmate_pool::internal::negotiate::prepared::OfferedJob;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::queue::Job;
-use classmate_pool::internal::queue::job::Activity;
+use classmate_pool::internal::queue::job::{Activity, UNMATCHED_UNIVERSES};
 use classmate_pool::{CycleOptions, JobId, Outcome, PreparedPool, Snapshot};
 
 /// A cause with the jobs it keeps waiting.
@@ -42,6 +43,17 @@ pub struct CommonCause {
     pub requests: usize,
     /// The first of the jobs: its ID, or its `GlobalJobId` if another access point has a job with this ID.
     pub example: String,
+    /// The group with which the label begins.
+    #[serde(skip)]
+    group: Option<String>,
+}
+
+impl CommonCause {
+    /// The cause of a job that is in a universe that is not matched; of no jobs yet.
+    fn of_universe(label: &str, job: &Job<'_>) -> Self {
+        let (label, text, example) = (label.to_owned(), format!("the job {label}"), job.id.to_string());
+        CommonCause { reason: Reason::NotIdle, label, text, jobs: 0, requests: 0, example, group: None }
+    }
 }
 
 /// The causes for which some idle jobs got no slot.
@@ -54,6 +66,9 @@ pub struct CauseSurvey {
     /// Held jobs, which are not idle.
     #[serde(skip)]
     pub held: usize,
+    /// Jobs that wait, but not for a match, by their universe.
+    #[serde(skip)]
+    pub unmatched: Vec<CommonCause>,
     /// The causes of the others, those of the most jobs first.
     pub causes: Vec<CommonCause>,
     /// The causes by submitter.
@@ -72,6 +87,34 @@ impl CauseSurvey {
     pub fn of(&self, submitter: &str) -> &[CommonCause] {
         self.by_submitter.get(submitter).map_or(&[], Vec::as_slice)
     }
+
+    /// The causes, where those that differ only in the group are one with the groups of the most jobs.
+    pub fn by_kind(&self) -> Vec<CommonCause> {
+        /// Groups that are named.
+        const MAX_GROUPS: usize = 3;
+        let kind = |one: &CommonCause| match &one.group {
+            Some(group) => one.label.replacen(group.as_str(), "", 1),
+            None => one.label.clone(),
+        };
+        let mut kinds: IndexMap<String, Vec<&CommonCause>> = IndexMap::new();
+        for one in &self.causes {
+            kinds.entry(kind(one)).or_default().push(one);
+        }
+        let merged = |all: Vec<&CommonCause>| {
+            let (jobs, requests) = all.iter().fold((0, 0), |sum, one| (sum.0 + one.jobs, sum.1 + one.requests));
+            let first = all[0].clone();
+            let Some(group) = first.group.as_ref().filter(|_| all.len() > 1) else { return first };
+            let named = all.iter().filter_map(|one| Some(format!("{} ({})", one.group.as_ref()?, one.jobs)));
+            let mut groups: Vec<String> = named.take(MAX_GROUPS).collect();
+            groups.extend(all.len().checked_sub(MAX_GROUPS + 1).map(|more| counted(more + 1, "other group")));
+            let label = first.label.replacen(&format!("group {group}"), "their group", 1);
+            let label = format!("{label}: {}", groups.join(", "));
+            CommonCause { label, jobs, requests, ..first }
+        };
+        let mut causes: Vec<CommonCause> = kinds.into_values().map(merged).collect();
+        causes.sort_by_key(|one| std::cmp::Reverse(one.jobs));
+        causes
+    }
 }
 
 /// Maximum number of evaluated pairs of a job and a slot.
@@ -80,7 +123,11 @@ const MAX_EVALUATIONS: usize = 20_000_000;
 /// Evaluations that take as long as to split the Requirements of slots.
 const EVALUATIONS_PER_POLICY: usize = 50;
 
-/// `JobStatus` of a held job.
+/// Evaluations that take as long as to find and to state the causes of a request.
+const EVALUATIONS_PER_REQUEST: usize = 8000;
+
+/// `JobStatus` of a job that waits, and of a held one.
+const IDLE: i64 = 1;
 const HELD: i64 = 5;
 
 /// Jobs with the same expressions that are explained with one table of the slots.
@@ -116,6 +163,7 @@ pub fn survey<'s>(
     let pool = PoolFacts::new(&prepared);
     let domain = pool.rules.knobs.accountant.domain.as_deref();
     let (mut idle, mut matched, mut held) = (0, 0, 0);
+    let mut unmatched: IndexMap<&'static str, CommonCause> = IndexMap::new();
     // Jobs whose access point is not known may have the same ID.
     let mut matches: HashMap<(String, Option<Vec<u8>>, JobId), usize> = HashMap::new();
     for made in &record.outcome.matches {
@@ -127,7 +175,13 @@ pub fn survey<'s>(
     let jobs = snapshot.jobs.iter().filter_map(|ad| Job::new(ad, domain, &pool.settings));
     for job in jobs.filter(&wanted) {
         if job.activity != Activity::Idle {
-            held += usize::from(AdReader::of(&job.ad, &pool.settings).integer("JobStatus") == Some(HELD));
+            let facts = AdReader::of(&job.ad, &pool.settings);
+            let (status, universe) = (facts.integer("JobStatus"), facts.integer("JobUniverse"));
+            held += usize::from(status == Some(HELD));
+            if status == Some(IDLE) && universe.is_some_and(|universe| UNMATCHED_UNIVERSES.contains(&universe)) {
+                let label = of_universe(universe);
+                unmatched.entry(label).or_insert_with(|| CommonCause::of_universe(label, &job)).jobs += 1;
+            }
             continue;
         }
         idle += 1;
@@ -155,7 +209,8 @@ pub fn survey<'s>(
     let first = equal.first().map(|one| prepared.job(&one.first.ad, &one.first.submitter));
     let first = first.map(|asker| Arc::new(JobView::table(&pool, &asker.ad)));
     let policies = first.as_ref().map_or(0, |table| table.policies.count);
-    let examined = equal.len().min(MAX_EVALUATIONS / (pool.slots.len() + policies * EVALUATIONS_PER_POLICY).max(1));
+    let of_request = EVALUATIONS_PER_REQUEST + pool.slots.len() + policies * EVALUATIONS_PER_POLICY;
+    let examined = equal.len().min(MAX_EVALUATIONS / of_request);
     let unexamined = equal.len() - examined;
     let askers: Vec<(&EqualJobs<'s>, PreparedJob)> =
         equal[..examined].iter().map(|one| (one, prepared.job(&one.first.ad, &one.first.submitter))).collect();
@@ -190,10 +245,10 @@ pub fn survey<'s>(
     let mut found: IndexMap<String, CommonCause> = IndexMap::new();
     let mut of: BTreeMap<String, IndexMap<String, CommonCause>> = BTreeMap::new();
     for (one, cause) in equal.iter().zip(causes.into_iter().chain(rest)) {
-        let Cause { reason, label, text } = cause;
+        let Cause { reason, label, text, group } = cause;
         let global = shared.contains(&one.first.id).then(|| one.first.ad.eval_string("GlobalJobId")).flatten();
         let example = global.unwrap_or_else(|| one.first.id.to_string());
-        let new = CommonCause { reason, label, text, jobs: 0, requests: 0, example };
+        let new = CommonCause { reason, label, text, jobs: 0, requests: 0, example, group };
         for found in [&mut found, of.entry(one.submitter.clone()).or_default()] {
             // Of two policies, one may write `START` and the other `Start`.
             let cause = found.entry(new.label.to_ascii_lowercase()).or_insert_with(|| new.clone());
@@ -207,7 +262,8 @@ pub fn survey<'s>(
         causes
     };
     let by_submitter = of.into_iter().map(|(name, found)| (name, sorted(found))).collect();
-    Ok(CauseSurvey { idle, matched, held, causes: sorted(found), by_submitter, abandoned, unexamined })
+    let unmatched = unmatched.into_values().collect();
+    Ok(CauseSurvey { idle, matched, held, unmatched, causes: sorted(found), by_submitter, abandoned, unexamined })
 }
 
 /// Those of some IDs that jobs of several access points have.

@@ -250,7 +250,8 @@ fn asks_more(change: &Change) -> bool {
         && !is_request_of_all(name)
 }
 
-/// Changes by their size, those that reduce a request to less than a quarter last; of equal ones corrections come first, then strings
+/// Changes by their size, then those of the owner or the group, then those of slots, and those that reduce a request to less than a
+/// quarter last; of equal ones corrections come first, then strings
 /// that were probably misspelled, then those after which most slots match, then fewer changes, with smaller changes of the same limits
 /// before them. Of other values for a constant, all but one come last.
 fn ranked(mut tested: Vec<TestedChange>) -> Vec<TestedChange> {
@@ -265,7 +266,7 @@ fn ranked(mut tested: Vec<TestedChange>) -> Vec<TestedChange> {
     tested.sort_by_cached_key(|(is_lesser, one)| {
         let changes = &one.suggestion.changes;
         let of = changes.iter().map(|change| change.of).max();
-        let is_of_others = changes.iter().any(|change| is_identity(Name::new(&change.attribute)) || gives_up(change));
+        let is_of_others = changes.iter().any(|change| is_identity(Name::new(&change.attribute)));
         let (is_correction, is_removal) = (of == Some(Changed::Correction), of == Some(Changed::Condition));
         let corrects = changes.iter().any(|change| change.of == Changed::Correction);
         let (place, most) = most.get_full(&places(one)).map_or((0, 0), |(place, _, most)| (place, *most));
@@ -274,8 +275,8 @@ fn ranked(mut tested: Vec<TestedChange>) -> Vec<TestedChange> {
         let slip = (one.slip.is_none(), one.slip);
         let fewer = (!corrects, changes.len(), is_removal);
         let size = (one.weight, !is_correction, slip, std::cmp::Reverse(most), fewer);
-        let is_last = (is_of_others, one.suggestion.reduction);
-        (is_last, of == Some(Changed::Slot), *is_lesser || changes.iter().any(asks_more), size, place, order)
+        let is_last = (changes.iter().any(gives_up), one.suggestion.reduction, of == Some(Changed::Slot), is_of_others);
+        (is_last, *is_lesser || changes.iter().any(asks_more), size, place, order)
     });
     tested.into_iter().map(|(_, one)| one).collect()
 }

@@ -8,6 +8,7 @@ use std::iter;
 use indexmap::IndexMap;
 
 use crate::explain::clauses::{AdCondition, is_long, others, own, truth_of};
+use crate::explain::clock::end;
 use crate::explain::correction;
 use crate::explain::job_view::JobView;
 use crate::explain::repair::count::CountedLimit;
@@ -302,7 +303,7 @@ pub(crate) fn of_job(view: &JobView<'_>, block: TableView<'_>, condition: &AdCon
     let (holder, slots) = (condition.place.holder, block.ads.len());
     let origin = Origin::of(view.job, &condition.expr);
     if let Some(origin) = origin.filter(|origin| *origin != Origin::Request) {
-        return of_added(block, condition, origin);
+        return of_added(view, block, condition, origin);
     }
     if is_long(&condition.expr) {
         return vec![vec![RepairMap::always(slots, Edit::without(holder, &condition.expr))]];
@@ -393,11 +394,23 @@ fn requested(condition: &Expr) -> Option<Name> {
 
 /// Ways to change the job so that a condition holds that `condor_submit` adds: another command, if one does. A condition that is
 /// left out would be written again.
-fn of_added(block: TableView<'_>, condition: &AdCondition, origin: Origin) -> Vec<RepairPlan> {
+fn of_added(view: &JobView<'_>, block: TableView<'_>, condition: &AdCondition, origin: Origin) -> Vec<RepairPlan> {
     let slots = block.ads.len();
+    if let Some(edit) = (origin == Origin::Deferral).then(|| longer_window(view, condition)).flatten() {
+        return vec![vec![RepairMap::always(slots, edit)]];
+    }
     let other = origin.other().and_then(|other| Edit::by_command(condition.place.holder, &condition.expr, &other));
     let edits = other.map(|edits| edits.into_iter().map(|edit| RepairMap::always(slots, edit)).collect());
     vec![edits.unwrap_or_else(|| vec![RepairMap::none(slots)])]
+}
+
+/// A longer window, in whole hours, for a job that may start an hour from now at least, although its time is over.
+fn longer_window(view: &JobView<'_>, condition: &AdCondition) -> Option<Edit> {
+    const HOUR: i64 = 3600;
+    end(view, &condition.expr)?;
+    let late = view.pool.settings.now.checked_sub(view.job.eval_int("DeferralTime")?)?;
+    let window = (late / HOUR).checked_add(2)?.checked_mul(HOUR)?;
+    Some(Edit::value_of(Name::new("DeferralWindow"), Bound::AtLeast, Literal::Int(window)))
 }
 
 /// The truth of a condition of a side for each slot.

@@ -40,7 +40,7 @@ use classmate_advice::internal::lint::expression::{LintContext, Role};
 use classmate_advice::internal::lint::schema::AdSchema;
 use classmate_advice::internal::lint::versions::LintVersions;
 use classmate_advice::internal::lint::{config, expression, placed, shifted_fix, submit, suite};
-use classmate_advice::internal::submit::{given_by_dags, is_submit};
+use classmate_advice::internal::submit::{DagMacros, is_submit};
 use classmate_config::internal::config::is_name_byte;
 use classmate_config::{Config, Context};
 use classmate_pool::internal::negotiate::directory::SlotAttributes;
@@ -262,6 +262,7 @@ fn all(arguments: &LintArguments, live: Option<&LiveSnapshot>, known: &Baseline)
     let mut suppressed = Suppressed::default();
     let mut notes = Notes::default();
     let schema = Arc::new(schema(arguments, live)?);
+    let mut dags = DagMacros::default();
     for (at, text) in arguments.expressions.iter().enumerate() {
         let name =
             if arguments.expressions.len() == 1 { "expression".to_owned() } else { format!("expression {}", at + 1) };
@@ -283,7 +284,7 @@ fn all(arguments: &LintArguments, live: Option<&LiveSnapshot>, known: &Baseline)
                 ));
             }
             for file in ads.iter().filter(|file| file.is_file()) {
-                alarms.extend(of_file(file, FileKind::Ads, &schema, &mut suppressed, &mut notes)?);
+                alarms.extend(of_file(file, FileKind::Ads, (&schema, &mut dags), &mut suppressed, &mut notes)?);
             }
             continue;
         }
@@ -293,7 +294,7 @@ fn all(arguments: &LintArguments, live: Option<&LiveSnapshot>, known: &Baseline)
         }
         match arguments.kind.map_or_else(|| detect(path), Ok)? {
             FileKind::Config => configs.push(path.clone()),
-            kind => alarms.extend(of_file(path, kind, &schema, &mut suppressed, &mut notes)?),
+            kind => alarms.extend(of_file(path, kind, (&schema, &mut dags), &mut suppressed, &mut notes)?),
         }
     }
     if !configs.is_empty() {
@@ -460,7 +461,7 @@ fn gather(path: &Path, schema: &mut AdSchema) {
 fn of_file(
     path: &Path,
     kind: FileKind,
-    schema: &Arc<AdSchema>,
+    (schema, dags): (&Arc<AdSchema>, &mut DagMacros),
     suppressed: &mut Suppressed,
     notes: &mut Notes,
 ) -> Result<Vec<Diagnostic>, Failure> {
@@ -470,7 +471,7 @@ fn of_file(
         language::note_advertised(&text, notes);
     }
     let name: Arc<str> = Arc::from(source.name.as_str());
-    let mut alarms = of_text(path, (&name, text.as_slice()), kind, schema)?;
+    let mut alarms = of_text(path, (&name, text.as_slice()), kind, (schema, dags))?;
     suppressed.allowed += allow(&name, &text, &mut alarms);
     Ok(if kind == FileKind::Submit { once(alarms) } else { alarms })
 }
@@ -512,10 +513,10 @@ fn of_text(
     path: &Path,
     (name, text): (&Arc<str>, &[u8]),
     kind: FileKind,
-    schema: &Arc<AdSchema>,
+    (schema, dags): (&Arc<AdSchema>, &mut DagMacros),
 ) -> Result<Vec<Diagnostic>, Failure> {
     Ok(match kind {
-        FileKind::Submit => submit::lint_given(name, text, &schema.versions, given_by_dags(path)),
+        FileKind::Submit => submit::lint_given(name, text, &schema.versions, dags.given(path)),
         FileKind::Test => {
             let folder = path.parent().unwrap_or(Path::new("")).to_owned();
             suite::lint(name, text, &schema.versions, &|file| contents(&folder.join(file)).ok())
