@@ -10,7 +10,7 @@ use super::attributes::{is_known, misspelled_own};
 use super::commands::{self, CommandKind};
 use super::compared_values::assigned as assigned_value;
 use super::expression::{LintContext, Role};
-use super::knobs::{EXIT, HOLD, LEAVE, LONE_JOB, MATCH_VALUE, RELEASE, VACATE};
+use super::knobs::{EXIT, HOLD, LEAVE, MATCH_VALUE, RELEASE, REMOVE, VACATE};
 use super::open_macros::lint_with_macros;
 use super::rules::{published, unquoted_text};
 use super::submit_expressions::{
@@ -197,7 +197,7 @@ fn role_of(command: &str, own: &Own) -> Option<Role> {
         "on_exit_hold" | "on_exit_remove" => Some(EXIT),
         "requirements" => Some(own.requirements()),
         "rank" | "preferences" => Some(MATCH_VALUE),
-        "periodic_remove" => Some(LONE_JOB),
+        "periodic_remove" => Some(REMOVE),
         _ => None,
     }
 }
@@ -304,6 +304,14 @@ pub(super) fn command(
     found.extend(of_macro);
     if found.is_empty() && lower.starts_with("request_") {
         found.extend(undefined_at_first(text, &own.options()));
+    }
+    // The attribute that the command sets has its name.
+    if found.is_empty()
+        && attribute.is_none()
+        && memchr::memchr(b'$', text).is_none()
+        && let Ok(expr) = parse_expr(text, &own.options())
+    {
+        found.extend(circular(Name::new(&lower.replace('_', "")), &expr, &own.ad));
     }
     let count = found.len();
     found.truncate(MAX_OF_STATEMENT);

@@ -189,6 +189,9 @@ fn odd_text(name: &str, value: &str) -> Option<(String, String)> {
 
 /// The value of a command that is read in an unexpected way, and its help.
 pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
+    if let Some(found) = past_time(name, value) {
+        return Some(found);
+    }
     let not_closed = unclosed(value.as_bytes());
     let is_open = |(at, _): &(usize, &str)| not_closed.binary_search(&(at + 1)).is_ok();
     let open = value.match_indices("$(").filter(|_| !matches!(name, "requirements" | "rank")).find(is_open);
@@ -412,6 +415,12 @@ fn of_command_line(name: &str, value: &str) -> Option<(String, String)> {
     Some((message(&words[at..].join(" ")), help))
 }
 
+/// A text without the macros that are numbers of the job.
+fn without_numbers(text: &str) -> String {
+    const NUMBERS: [&str; 6] = ["$(process)", "$(procid)", "$(cluster)", "$(clusterid)", "$(step)", "$(row)"];
+    NUMBERS.into_iter().fold(text.to_ascii_lowercase(), |text, number| text.replace(number, ""))
+}
+
 /// Settings that are not separated, or separated by the sign of the other form.
 fn odd_environment(value: &str) -> Option<(String, String)> {
     let words_of_shell = ["export ", "set ", "setenv "];
@@ -610,8 +619,14 @@ fn joined_remaps(name: &str, value: &str) -> Option<(String, String)> {
         };
         return Some((message, help));
     }
-    let item = items.find(|item| item.contains("=>"))?;
-    let message = format!("the new name in `{item}` begins with `>`");
+    if let Some(item) = items.clone().find(|item| item.contains("=>")) {
+        let message = format!("the new name in `{item}` begins with `>`");
+        return Some((message, "write `name = new`".to_owned()));
+    }
+    // A pair needs the sign (`filename_remap_find` in HTCondor's `filename_tools.cpp`).
+    let has_none = |item: &&str| !item.is_empty() && !item.contains('=') && !without_numbers(item).contains('$');
+    let item = items.find(has_none)?;
+    let message = format!("`{item}` has no `=`, so no file gets another name");
     Some((message, "write `name = new`".to_owned()))
 }
 
@@ -633,6 +648,15 @@ fn named_twice(inner: &str) -> Option<(String, String)> {
         return Some((message, "write one name for each file".to_owned()));
     }
     None
+}
+
+/// A time before the release of the version that reads it.
+fn past_time(name: &str, value: &str) -> Option<(String, String)> {
+    /// 2026-10-16, when 25.14.1 was released.
+    const RELEASED: i64 = 1_792_108_800;
+    let time = value.trim().parse::<i64>().ok().filter(|time| name == "deferral_time" && (0..RELEASED).contains(time))?;
+    let message = format!("`{time}` is a time in the past: no slot matches when it and `deferral_window` are over");
+    Some((message, "write seconds since 1970 that are to come, such as `(CurrentTime + 3600)`".to_owned()))
 }
 
 /// Times at which the job never starts.
