@@ -194,8 +194,9 @@ impl Call<'_> {
     fn swapped(&self) -> Option<Finding> {
         let &[first, second] = self.arguments else { return None };
         let is_constant = |id: NodeId| self.tree.is_constant(id);
-        let is_number =
-            |id: NodeId| matches!(self.tree.node(self.tree.bare(id)), Node::Literal(Literal::Int(_) | Literal::Real(_)));
+        let is_number = |id: NodeId| {
+            matches!(self.tree.node(self.tree.bare(id)), Node::Literal(Literal::Int(_) | Literal::Real(_)))
+        };
         let are_signs = |at: usize| {
             let is_sign = |sign: char| ",;:|/ \t-".contains(sign);
             self.text(at).is_some_and(|text| !text.is_empty() && text.chars().all(is_sign))

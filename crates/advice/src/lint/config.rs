@@ -89,7 +89,8 @@ pub fn lint_beside(config: &Config, schema: Option<&AdSchema>) -> Vec<Diagnostic
     }
     let of_lists = lists::check(config, &linter.advertised);
     let of_daemons = daemon_list::check(config).into_iter().chain(execution_point::check(config));
-    let of_others = of_daemons.chain(effects::check(config)).chain(template_order::check(config)).chain(undone::check(config));
+    let of_others =
+        of_daemons.chain(effects::check(config)).chain(template_order::check(config)).chain(undone::check(config));
     let of_several = pairs::check(config).into_iter().chain(of_lists).chain(user_maps::check(config)).chain(of_others);
     for (found, name) in of_several {
         linter.report(found, Some(name));

@@ -89,7 +89,8 @@ fn replaced(text: &str, name: &str, by: &str) -> String {
 pub(super) fn both_true(first: &Expr, second: &Expr, semantics: Semantics) -> Option<String> {
     let names = |expr: &Expr| -> BTreeSet<(bool, String)> {
         let all = expr.tree().references(expr.root());
-        all.map(|one| (one.scope == RefScope::Target, String::from_utf8_lossy(one.name.folded()).into_owned())).collect()
+        all.map(|one| (one.scope == RefScope::Target, String::from_utf8_lossy(one.name.folded()).into_owned()))
+            .collect()
     };
     let all = names(first);
     let [(of_target, name)] = all.iter().collect::<Vec<_>>()[..] else { return None };

@@ -201,7 +201,11 @@ pub(super) fn published(text: &[u8], options: &ParseOptions, may_exist: &dyn Fn(
 }
 
 /// `ifThenElse(Owner == "ann", group_a, group_b)`: a word of which nothing is known is the value of one of two cases.
-pub(super) fn word_of_case(text: &[u8], options: &ParseOptions, may_exist: &dyn Fn(Name) -> bool) -> Option<Diagnostic> {
+pub(super) fn word_of_case(
+    text: &[u8],
+    options: &ParseOptions,
+    may_exist: &dyn Fn(Name) -> bool,
+) -> Option<Diagnostic> {
     let expr = parse_expr(text, options).ok()?;
     let tree = expr.tree();
     let mut open = vec![(expr.root(), false)];

@@ -189,9 +189,6 @@ fn odd_text(name: &str, value: &str) -> Option<(String, String)> {
 
 /// The value of a command that is read in an unexpected way, and its help.
 pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
-    if let Some(found) = past_time(name, value) {
-        return Some(found);
-    }
     let not_closed = unclosed(value.as_bytes());
     let is_open = |(at, _): &(usize, &str)| not_closed.binary_search(&(at + 1)).is_ok();
     let open = value.match_indices("$(").filter(|_| !matches!(name, "requirements" | "rank")).find(is_open);
@@ -259,7 +256,14 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
         "deferral_time" => {
             /// The time of the first job that may still be waiting: 2001.
             const LEAST: u64 = 1_000_000_000;
-            let seconds = value.parse::<u64>().ok().filter(|seconds| (1..LEAST).contains(seconds))?;
+            /// 2026-10-16, when 25.14.1 was released.
+            const RELEASED: u64 = 1_792_108_800;
+            let seconds = value.parse::<u64>().ok().filter(|seconds| (1..RELEASED).contains(seconds))?;
+            if seconds >= LEAST {
+                let message =
+                    format!("`{seconds}` is a time in the past: no slot matches after it and `deferral_window`");
+                return Some((message, "write a time that is to come, such as `(CurrentTime + 3600)`".to_owned()));
+            }
             let message = format!("`{name}` is a time in seconds since 1970, so {seconds} is long ago");
             Some((message, format!("write `(CurrentTime + {seconds})` for a time after the submission")))
         }
@@ -648,15 +652,6 @@ fn named_twice(inner: &str) -> Option<(String, String)> {
         return Some((message, "write one name for each file".to_owned()));
     }
     None
-}
-
-/// A time before the release of the version that reads it.
-fn past_time(name: &str, value: &str) -> Option<(String, String)> {
-    /// 2026-10-16, when 25.14.1 was released.
-    const RELEASED: i64 = 1_792_108_800;
-    let time = value.trim().parse::<i64>().ok().filter(|time| name == "deferral_time" && (0..RELEASED).contains(time))?;
-    let message = format!("`{time}` is a time in the past: no slot matches when it and `deferral_window` are over");
-    Some((message, "write seconds since 1970 that are to come, such as `(CurrentTime + 3600)`".to_owned()))
 }
 
 /// Times at which the job never starts.

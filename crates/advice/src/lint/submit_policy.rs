@@ -51,7 +51,6 @@ impl Reading {
         let found = [
             self.undone().or_else(|| self.held_again()),
             self.never_retried(),
-            self.once(),
             self.endless(),
             self.at_once(),
             self.other_order(),
@@ -152,15 +151,6 @@ impl Reading {
         let message = "`on_exit_remove` is false: whenever the job ends, it starts again".to_owned();
         let help = "write a condition such as `ExitCode == 0`, or `max_retries`".to_owned();
         (constant(&value) == Some(false) && !is_cron && !other).then_some((at, message, help))
-    }
-
-    /// A job that is to run at times of its own, and leaves the queue after the first one (the manual's section on cron jobs).
-    fn once(&self) -> Option<(usize, String, String)> {
-        let (value, at) = policy(self, "on_exit_remove")?;
-        let command = self.values.keys().find(|name| name.starts_with("cron_"))?;
-        let message = format!("the job runs once, in spite of `{command}`: it leaves the queue when it ends");
-        let help = "write `on_exit_remove = false`".to_owned();
-        (constant(&value) == Some(true)).then_some((at, message, help))
     }
 
     /// A job that is removed or held as soon as it is submitted.

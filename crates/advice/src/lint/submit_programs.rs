@@ -41,9 +41,9 @@ fn sum_of_macro(value: &str) -> Option<String> {
         let is_pair = is_number(part[0]) && is_integer(part[2]) || is_integer(part[0]) && is_number(part[2]);
         is_pair && matches!(part[1], "+" | "*" | "-")
     });
-    let joined = words.iter().find(|word| {
-        word.split_once('+').is_some_and(|(macro_, integer)| is_number(macro_) && is_integer(integer))
-    });
+    let joined = words
+        .iter()
+        .find(|word| word.split_once('+').is_some_and(|(macro_, integer)| is_number(macro_) && is_integer(integer)));
     apart.map(|part| part.join(" ")).or_else(|| joined.map(|word| (*word).to_owned()))
 }
 
@@ -81,7 +81,8 @@ impl Reading {
             let name = base(program);
             COMPUTE.contains(&name) || SHELLS.contains(&name)
         });
-        let message = format!("`{sum}` is not computed: the arguments are this text, with the number in place of the macro");
+        let message =
+            format!("`{sum}` is not computed: the arguments are this text, with the number in place of the macro");
         let help = "define a macro, `number = $(Process) + 1`, and write `$INT(number)`".to_owned();
         (!computes && !is_for_shell(arguments)).then_some((at, message, help))
     }

@@ -65,7 +65,11 @@ impl Undone<'_> {
                 return None;
             }
             let message = format!("`{hold}` is true for each job that `{release}` releases: it is held again");
-            self.conflict([release, hold], message, "release what the other does not hold again, or hold jobs of another `JobStatus`")
+            self.conflict(
+                [release, hold],
+                message,
+                "release what the other does not hold again, or hold jobs of another `JobStatus`",
+            )
         })
     }
 
@@ -118,7 +122,8 @@ impl Undone<'_> {
         let host = self.text(HOST).filter(|host| is_off && host.contains("sock="))?;
         let daemons = self.config.get("DAEMON_LIST").ok().flatten()?.text;
         let is_here = list_items(&daemons).iter().any(|daemon| daemon.eq_ignore_ascii_case(b"COLLECTOR"));
-        let message = format!("`{HOST}` is `{host}`, and `{SWITCH}` is false: no daemon here knows the name of a socket");
+        let message =
+            format!("`{HOST}` is `{host}`, and `{SWITCH}` is false: no daemon here knows the name of a socket");
         let help = "write the host and the port alone, or turn on `USE_SHARED_PORT`";
         is_here.then(|| self.conflict([HOST, SWITCH], message, help)).flatten()
     }
