@@ -302,16 +302,8 @@ pub(super) fn command(
         text_attribute.or_else(constant).or_else(word).into_iter().collect()
     });
     found.extend(of_macro);
-    if found.is_empty() && lower.starts_with("request_") {
-        found.extend(undefined_at_first(text, &own.options()));
-    }
-    // The attribute that the command sets has its name.
-    if found.is_empty()
-        && attribute.is_none()
-        && memchr::memchr(b'$', text).is_none()
-        && let Ok(expr) = parse_expr(text, &own.options())
-    {
-        found.extend(circular(Name::new(&lower.replace('_', "")), &expr, &own.ad));
+    if found.is_empty() && attribute.is_none() {
+        found.extend(without_a_value(&lower, text, own));
     }
     let count = found.len();
     found.truncate(MAX_OF_STATEMENT);
@@ -319,6 +311,18 @@ pub(super) fn command(
         *last = last.clone().more_help(more(count));
     }
     found.into_iter().map(|found| of_value(found, (file, name), statement, (number, start), value)).collect()
+}
+
+/// A request that has no value before the first run, and a value that needs the attribute that its command sets, which has the name
+/// of the command: `request_memory = RequestMemory + 1024`.
+fn without_a_value(name: &str, text: &[u8], own: &Own) -> Option<Diagnostic> {
+    if name.starts_with("request_")
+        && let Some(found) = undefined_at_first(text, &own.options())
+    {
+        return Some(found);
+    }
+    let expr = parse_expr(text, &own.options()).ok().filter(|_| memchr::memchr(b'$', text).is_none())?;
+    circular(Name::new(name.replace('_', "")), &expr, &own.ad)
 }
 
 /// The finding about the value of a command that is a number or a condition: a word, or a string.
