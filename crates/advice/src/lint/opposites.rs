@@ -140,7 +140,7 @@ mod tests {
             both_true(&of(first), &of(second), Semantics::default()).is_some()
         };
         assert!(both("KeyboardIdle < 300", "KeyboardIdle > 60"));
-        assert!(both("LoadAvg > 0.5", "(LoadAvg < 0.8)"));
+        assert!(both("KeyboardIdle >= 60", "(KeyboardIdle <= 90)"));
         for (first, second) in [
             ("KeyboardIdle < 60", "KeyboardIdle > 300"),
             ("KeyboardIdle <= 300", "KeyboardIdle >= 300"),
