@@ -1,7 +1,7 @@
 //! Calls whose arguments cannot be meant: patterns that are not patterns, arguments in the wrong order or of the wrong
 //! type, and versions that are not versions.
 
-use super::attributes::{Kind, fact, is_known};
+use super::attributes::{Kind, fact, is_known, is_string};
 use super::compared_values::list;
 use super::expression::{LintContext, written};
 use classmate::internal::analysis::evaluate::OPEN;
@@ -139,6 +139,9 @@ impl Call<'_> {
     }
 
     fn finding(&self) -> Option<Finding> {
+        if let Some(found) = self.swapped() {
+            return Some(found);
+        }
         if let Some((_, options)) = PATTERNS.iter().find(|(name, _)| *name == self.name) {
             return self.pattern(*options);
         }
@@ -185,6 +188,35 @@ impl Call<'_> {
             return number.then(|| (self.arguments[0], message, "write `substr(string, offset, length)`".to_owned()));
         }
         None
+    }
+
+    /// Arguments in the wrong order, of functions that take a constant in one place.
+    fn swapped(&self) -> Option<Finding> {
+        let &[first, second] = self.arguments else { return None };
+        let is_constant = |id: NodeId| self.tree.is_constant(id);
+        let is_number = |id: NodeId| {
+            matches!(self.tree.node(self.tree.bare(id)), Node::Literal(Literal::Int(_) | Literal::Real(_)))
+        };
+        let are_signs = |at: usize| {
+            let is_sign = |sign: char| ",;:|/ \t-".contains(sign);
+            self.text(at).is_some_and(|text| !text.is_empty() && text.chars().all(is_sign))
+        };
+        let is_known_text = |at: usize| self.attribute(at).is_some_and(|name| is_string(name.folded()));
+        let (is_swapped, what) = match self.name {
+            b"quantize" => (is_number(first) && !is_constant(second), "number that is rounded up"),
+            b"split" => (are_signs(0) && !is_constant(second), "string"),
+            b"stringlistsize" | b"stringlistsum" | b"stringlistavg" | b"stringlistmin" | b"stringlistmax" => {
+                (are_signs(0) && !is_constant(second), "string of items")
+            }
+            b"join" => (are_signs(1) && !is_constant(first), "separator"),
+            b"usermap" => (is_known_text(0) && self.text(1).is_some(), "name of a map"),
+            _ => return None,
+        };
+        let function = String::from_utf8_lossy(self.name);
+        let name = if function == "usermap" { "userMap" } else { &*function };
+        let message = format!("the {what} is the first argument, and this is `{}`", self.shown(0));
+        let help = format!("write `{name}({}, {})`", self.shown(1), self.shown(0));
+        is_swapped.then_some((first, message, help))
     }
 
     fn pattern(&self, options: usize) -> Option<Finding> {

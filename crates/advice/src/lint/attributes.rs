@@ -338,7 +338,8 @@ pub(super) fn misspelled_own(name: &[u8]) -> Option<&'static str> {
 /// The attribute with a long name that a name (lower case) misspells by two letters. Digits, and the smallest for the largest, are
 /// chosen.
 fn twice_misspelled(name: &[u8]) -> Option<&'static str> {
-    if name.len() < SHORTEST_OF_TWO_SLIPS {
+    // Both letters may be missing.
+    if name.len() + 2 < SHORTEST_OF_TWO_SLIPS {
         return None;
     }
     let plain = |name: &[u8]| String::from_utf8_lossy(name).to_ascii_lowercase().replace("min", "max");

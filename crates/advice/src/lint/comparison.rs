@@ -203,6 +203,7 @@ impl Finder<'_> {
         let found = found.or_else(|| self.units(left, right, span)).or_else(|| self.reversed(op, left, right, span));
         let of_call = || self.of_call(op, left, right, span).or_else(|| self.of_call(op, right, left, span));
         let found = found.or_else(of_call).or_else(|| self.no_request(op, left, right, span));
+        let found = found.or_else(|| self.other_form(op, left, right, span));
         if let Some(found) = found {
             return Some(found);
         }
@@ -236,6 +237,29 @@ impl Finder<'_> {
             .or_else(|| of_values(&measured, op, &value, span))
             .or_else(|| of_range(&measured, op, &value, span))
             .or_else(|| of_unit(&measured, op, &value, measured.fact.unit.filter(|_| !made)?, span))
+    }
+
+    /// Two names of which one always has an `@`, as `slot1@host` has, and the other one never.
+    fn other_form(&self, op: BinaryOp, left: NodeId, right: NodeId, span: Span) -> Option<Diagnostic> {
+        let of = |id: NodeId| self.known(self.tree.reference(self.tree.bare(id))?);
+        let (one, other) = (of(left)?, of(right)?);
+        let always = match op {
+            BinaryOp::Equal | BinaryOp::Is => "never true",
+            BinaryOp::NotEqual | BinaryOp::Isnt => "always true",
+            _ => return None,
+        };
+        let (with, without) = match (one.sign?, other.sign?) {
+            (true, false) => (one, other),
+            (false, true) => (other, one),
+            _ => return None,
+        };
+        let message = format!("`{}` has an `@`, and `{}` has none: this is {always}", with.name, without.name);
+        let help = if without.name == "Machine" {
+            format!("compare `splitSlotName({})[1]`, which is the machine", with.name)
+        } else {
+            format!("compare `splitUserName({})[0]`", with.name)
+        };
+        Some(Diagnostic::warning(message, span).help(help).code("impossible-value"))
     }
 
     /// A number of which the words beside the expression say the amount in another unit: `> 90`, for "90 minutes".

@@ -31,13 +31,13 @@ use super::expression::{LintContext, MAX_TEXT, Role, quoted, written};
 use super::knobs::{advertised, bare, copied, of_transforms, role};
 use super::open_macros::{lint_with_macros, without_macros};
 use super::placing::SourceMap;
-use super::rules::{published, unquoted_text};
+use super::rules::{published, unquoted_text, word_of_case};
 use super::schema::AdSchema;
 use super::transforms::{self, TransformPart};
 use super::versions::{LintVersions, changed_text, read_elsewhere};
 use super::{
     LineIndex, MAX_OF_LINE, beside_comment, daemon_list, effects, execution_point, is_slip, lists, pairs, placed,
-    shifted_fix, template_order, templates, unknowns, user_maps,
+    shifted_fix, template_order, templates, undone, unknowns, user_maps,
 };
 use crate::versions::configuration::{attributes, compared_as, is_divided, referred_to};
 use classmate::internal::diagnostic::{Excerpt, Fix, Severity};
@@ -89,7 +89,8 @@ pub fn lint_beside(config: &Config, schema: Option<&AdSchema>) -> Vec<Diagnostic
     }
     let of_lists = lists::check(config, &linter.advertised);
     let of_daemons = daemon_list::check(config).into_iter().chain(execution_point::check(config));
-    let of_others = of_daemons.chain(effects::check(config)).chain(template_order::check(config));
+    let of_others =
+        of_daemons.chain(effects::check(config)).chain(template_order::check(config)).chain(undone::check(config));
     let of_several = pairs::check(config).into_iter().chain(of_lists).chain(user_maps::check(config)).chain(of_others);
     for (found, name) in of_several {
         linter.report(found, Some(name));
@@ -497,18 +498,22 @@ impl<'c> Linter<'c> {
         let context = LintContext { schema, unknown_word, attribute, versions: &self.versions, ..context };
         lint_with_macros(&context, |open| {
             let name = String::from_utf8_lossy(name);
-            if alone {
-                return unseen(&name, open, &self.options(), &|_| false);
-            }
             // What a macro gives is not known.
             let attribute = attribute.filter(|_| memchr::memchr(b'$', text).is_none());
+            let may_exist = |word: Name| !self.is_unknown_value(word);
+            let of_case = attribute.and_then(|_| word_of_case(open, &self.options(), &may_exist));
+            if alone {
+                let mut found = unseen(&name, open, &self.options(), &|_| false);
+                found.extend(of_case.or_else(|| attribute.and_then(|_| published(open, &self.options(), &may_exist))));
+                return found;
+            }
             let (Some(attribute), Ok(expr)) = (attribute, parse_expr(open, &self.options())) else { return Vec::new() };
             let constant = || {
                 let Node::Literal(literal) = expr.node() else { return None };
                 let span = Span::new(0, open.trim_ascii_end().len());
                 assigned_value(attribute, literal, &written(open, span), span)
             };
-            let word = || published(open, &self.options(), &|word| !self.is_unknown_value(word));
+            let word = || published(open, &self.options(), &may_exist).or(of_case);
             let misspelled = || {
                 let meant = misspelled_own(attribute.folded()).filter(|_| !self.is_used_twice(attribute))?;
                 let message = format!("HTCondor does not know an attribute `{attribute}`");

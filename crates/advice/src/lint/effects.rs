@@ -188,10 +188,11 @@ fn lacking(config: &Config, (written, referenced): (&Written<'_>, &BTreeSet<Vec<
                 && !referenced.contains(name.as_bytes())
         };
         let all: Vec<(&String, &Definition<'_>)> = all.filter(is_meant).collect();
-        let Some((name, one)) = all.first().filter(|_| !needed.iter().any(has)) else { continue };
+        let first = all.iter().min_by_key(|(_, one)| one.place.map(|place| (&place.file, place.line)));
+        let Some((name, one)) = first.filter(|_| !needed.iter().any(has)) else { continue };
         // Other files may have what is set for a whole machine.
         let is_told = needed.iter().any(|name| written.contains_key(*name));
-        let is_whole_feature = row.verb == Verb::NeedTogether && all.len() > 1;
+        let is_whole_feature = all.len() > if row.verb == Verb::NeedTogether { 1 } else { 2 };
         if row.verb != Verb::Need && !is_told && !is_whole_feature && !has_root(config) {
             continue;
         }

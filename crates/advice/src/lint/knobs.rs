@@ -36,10 +36,12 @@ pub(super) const ON_ACCESS_POINT: Role = Role { mine: Seen::Job, other: Seen::Sc
 pub(super) const LONE_JOB: Role = Role { condition: true, mine: Seen::Job, other: Seen::Nothing, ..VALUE };
 /// Of an access point, with a job as TARGET.
 const ACCESS_POINT: Role = Role { condition: true, mine: Seen::Scheduler, other: Seen::Job, ..VALUE };
+/// Asked of jobs that are not removed.
+pub(super) const REMOVE: Role = Role { state: JobState::NotRemoved, ..LONE_JOB };
 /// Asked of jobs that are held.
 pub(super) const RELEASE: Role =
     Role { there: &["holdreason", "holdreasoncode", "holdreasonsubcode"], state: JobState::Held, ..LONE_JOB };
-/// Asked of jobs that are not held.
+/// Asked of jobs that are not held, completed or removed.
 pub(super) const HOLD: Role = Role { state: JobState::NotHeld, ..LONE_JOB };
 /// Asked of jobs that run.
 pub(super) const VACATE: Role = Role { state: JobState::Running, ..LONE_JOB };
@@ -58,7 +60,7 @@ pub(super) fn job_role(name: &[u8]) -> Role {
         b"onexithold" | b"onexitremove" => EXIT,
         b"requirements" => MATCH,
         b"rank" => MATCH_VALUE,
-        b"periodicremove" => LONE_JOB,
+        b"periodicremove" => REMOVE,
         _ => Role::default(),
     }
 }
@@ -107,6 +109,13 @@ const POLICIES: &[(&str, Role)] = &[
     ("JOB_ROUTER_SOURCE_JOB_CONSTRAINT", CONDITION),
     ("ABSENT_REQUIREMENTS", LONE_SLOT),
     ("COLLECTOR_REQUIREMENTS", CONDITION),
+    ("CURB_MATCHMAKING", CONDITION),
+    ("GANGLIAD_REQUIREMENTS", CONDITION),
+    ("GRIDMANAGER_SELECTION_EXPR", VALUE),
+    ("MEMORY_USAGE_METRIC", VALUE),
+    ("SCHEDD_PREEMPTION_RANK", SLOT_VALUE),
+    ("SCHEDD_PREEMPTION_REQUIREMENTS", SLOT_CONDITION),
+    ("SEC_TOKEN_REVOCATION_EXPR", CONDITION),
     ("TRANSFER_QUEUE_USER_EXPR", VALUE),
     ("ROOSTER_WAKEUP_CMD", VALUE),
     ("DAEMON_SHUTDOWN", CONDITION),
@@ -116,9 +125,9 @@ const POLICIES: &[(&str, Role)] = &[
 /// Policies of the access point: each has a reason and a subcode, and a list of names of more of the same.
 const PERIODIC: &[(&str, Role)] = &[
     ("SYSTEM_PERIODIC_HOLD", HOLD),
-    ("SYSTEM_PERIODIC_REMOVE", LONE_JOB),
+    ("SYSTEM_PERIODIC_REMOVE", REMOVE),
     ("SYSTEM_PERIODIC_RELEASE", RELEASE),
-    ("SYSTEM_PERIODIC_VACATE", LONE_JOB),
+    ("SYSTEM_PERIODIC_VACATE", VACATE),
 ];
 
 /// The conditions that slots put to jobs, and those of the access point for its jobs.

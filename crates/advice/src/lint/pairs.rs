@@ -113,6 +113,10 @@ impl Pairs<'_> {
         String::from_utf8_lossy(&self.text(name)).trim().parse().ok()
     }
 
+    fn number(&self, name: &str) -> Option<f64> {
+        String::from_utf8_lossy(&self.text(name)).trim().parse().ok()
+    }
+
     fn preemption(&mut self) {
         if self.boolean("NEGOTIATOR_CONSIDER_PREEMPTION", true) {
             return;
@@ -168,9 +172,9 @@ impl Pairs<'_> {
         for row in of_config().iter().filter(|row| row.verb == Verb::Most) {
             let (Some(least), Some(most)) = (row.left.first(), row.right.first()) else { continue };
             // A site may not know the default of the other.
-            let written = |name: &str| self.integer(name).filter(|_| self.set(name).is_some());
+            let written = |name: &str| self.number(name).filter(|_| self.set(name).is_some());
             let (Some(low), Some(high)) = (written(least.name), written(most.name)) else { continue };
-            if low > high && high > 0 {
+            if low > high && high > 0.0 {
                 let effect = row.effect.map(|effect| format!(": {effect}")).unwrap_or_default();
                 let message = format!("`{}` {low} is more than `{}` {high}{effect}", least.name, most.name);
                 let help = format!("write more in `{}`, or less in `{}`", most.name, least.name);

@@ -15,7 +15,9 @@ pub enum JobState {
     /// All jobs.
     #[default]
     Any,
-    /// Jobs that are not held.
+    /// Jobs that are not removed.
+    NotRemoved,
+    /// Jobs that are not held, completed or removed.
     NotHeld,
     /// Held jobs, except those that their users held.
     Held,
@@ -29,6 +31,9 @@ pub enum JobState {
 
 /// The value of `JobStatus` of a held job, and of `HoldReasonCode` of a job that its user held.
 const HELD: i64 = 5;
+/// The values of `JobStatus` of jobs that are removed, and of completed ones.
+const REMOVED: i64 = 3;
+const COMPLETED: i64 = 4;
 const BY_USER: i64 = 1;
 
 /// The finding about a clause that is never true when the policy is evaluated.
@@ -72,6 +77,12 @@ fn refuses(
     match (state, name.folded()) {
         (JobState::NotHeld, b"jobstatus") if equal && value == HELD => {
             Some(("held jobs are not held again", "remove the clause, or write `JobStatus != 5`"))
+        }
+        (JobState::NotRemoved | JobState::NotHeld, b"jobstatus") if equal && value == REMOVED => {
+            Some(("policies are not evaluated for removed jobs", "write 5 for held jobs, 2 for running ones"))
+        }
+        (JobState::NotHeld, b"jobstatus") if equal && value == COMPLETED => {
+            Some(("completed jobs are not held", "write 2 for running jobs, or remove the clause"))
         }
         (JobState::Running, b"jobstatus") if equal && !matches!(value, 2 | 7) => {
             Some(("only running jobs are vacated", "remove the clause: `JobStatus` is 2"))

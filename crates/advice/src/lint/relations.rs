@@ -20,9 +20,9 @@ pub(super) enum Verb {
     Off,
     /// The left side has no effect unless one of the right side is on.
     Need,
-    /// As `Need`, where another file often has the right side.
+    /// As `Need`, where another file often has the right side; three of the left side in one file are set together with it.
     NeedBeside,
-    /// As `NeedBeside`, where two of the left side are set in one file together with the right side.
+    /// As `NeedBeside`, where two of the left side are enough.
     NeedTogether,
     /// The number on the left is at most the one on the right.
     Most,

@@ -200,6 +200,33 @@ pub(super) fn published(text: &[u8], options: &ParseOptions, may_exist: &dyn Fn(
     (!may_exist(word)).then(|| unquoted(&shown, span))
 }
 
+/// `ifThenElse(Owner == "ann", group_a, group_b)`: a word of which nothing is known is the value of one of two cases.
+pub(super) fn word_of_case(
+    text: &[u8],
+    options: &ParseOptions,
+    may_exist: &dyn Fn(Name) -> bool,
+) -> Option<Diagnostic> {
+    let expr = parse_expr(text, options).ok()?;
+    let tree = expr.tree();
+    let mut open = vec![(expr.root(), false)];
+    while let Some((id, is_case)) = open.pop() {
+        let id = tree.bare(id);
+        match *tree.node(id) {
+            Node::Conditional { yes, no, .. } => open.extend([(no, true), (yes, true)]),
+            Node::Call(call) if tree.calls[call as usize].name.folded() == b"ifthenelse" => {
+                let cases = tree.run(tree.calls[call as usize].arguments).iter().skip(1);
+                open.extend(cases.rev().map(|case| (*case, true)));
+            }
+            Node::Attr(word) if is_case && !is_ad_word(word) && !may_exist(word) => {
+                let span = tree.span(id)?;
+                return Some(unquoted(&written(text, span), span));
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
 /// `2026-12-31`
 fn is_date(text: &[u8]) -> bool {
     text.len() == 10

@@ -10,7 +10,7 @@ use super::attributes::{is_known, misspelled_own};
 use super::commands::{self, CommandKind};
 use super::compared_values::assigned as assigned_value;
 use super::expression::{LintContext, Role};
-use super::knobs::{EXIT, HOLD, LEAVE, LONE_JOB, MATCH_VALUE, RELEASE, VACATE};
+use super::knobs::{EXIT, HOLD, LEAVE, MATCH_VALUE, RELEASE, REMOVE, VACATE};
 use super::open_macros::lint_with_macros;
 use super::rules::{published, unquoted_text};
 use super::submit_expressions::{
@@ -197,7 +197,7 @@ fn role_of(command: &str, own: &Own) -> Option<Role> {
         "on_exit_hold" | "on_exit_remove" => Some(EXIT),
         "requirements" => Some(own.requirements()),
         "rank" | "preferences" => Some(MATCH_VALUE),
-        "periodic_remove" => Some(LONE_JOB),
+        "periodic_remove" => Some(REMOVE),
         _ => None,
     }
 }
@@ -302,8 +302,8 @@ pub(super) fn command(
         text_attribute.or_else(constant).or_else(word).into_iter().collect()
     });
     found.extend(of_macro);
-    if found.is_empty() && lower.starts_with("request_") {
-        found.extend(undefined_at_first(text, &own.options()));
+    if found.is_empty() && attribute.is_none() {
+        found.extend(without_a_value(&lower, text, own));
     }
     let count = found.len();
     found.truncate(MAX_OF_STATEMENT);
@@ -311,6 +311,18 @@ pub(super) fn command(
         *last = last.clone().more_help(more(count));
     }
     found.into_iter().map(|found| of_value(found, (file, name), statement, (number, start), value)).collect()
+}
+
+/// A request that has no value before the first run, and a value that needs the attribute that its command sets, which has the name
+/// of the command: `request_memory = RequestMemory + 1024`.
+fn without_a_value(name: &str, text: &[u8], own: &Own) -> Option<Diagnostic> {
+    if name.starts_with("request_")
+        && let Some(found) = undefined_at_first(text, &own.options())
+    {
+        return Some(found);
+    }
+    let expr = parse_expr(text, &own.options()).ok().filter(|_| memchr::memchr(b'$', text).is_none())?;
+    circular(Name::new(name.replace('_', "")), &expr, &own.ad)
 }
 
 /// The finding about the value of a command that is a number or a condition: a word, or a string.

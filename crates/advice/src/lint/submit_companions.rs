@@ -197,8 +197,10 @@ impl Reading {
         const STAYS: [&str; 3] = ["on_exit_remove", "onexitremove", "my.onexitremove"];
         let (_, at) = TIMES.iter().filter_map(|name| self.value(&[name])).min_by_key(|(_, at)| *at)?;
         let message = "the job runs once, and then leaves the queue".to_owned();
-        let help = "add `on_exit_remove = false` to run it again and again".to_owned();
-        let stays = STAYS.iter().any(|name| self.may_have(name)) || self.includes || self.may_have("max_retries");
+        let help = "write `on_exit_remove = false` to run it again and again".to_owned();
+        let leaves = |name: &str| self.value(&[name]).is_some_and(|(value, _)| value.eq_ignore_ascii_case("true"));
+        let stays = STAYS.iter().any(|name| self.may_have(name) && !leaves(name));
+        let stays = stays || self.includes || self.may_have("max_retries");
         (!stays).then_some((*at, message, help))
     }
 

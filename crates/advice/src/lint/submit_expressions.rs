@@ -396,7 +396,19 @@ pub(super) fn of_rank(text: &[u8], own: &Own, name: &str) -> Option<Diagnostic> 
         !parse_expr(text, &own.options()).is_ok_and(refers)
     });
     let same = same.or_else(|| always_zero(text, &own.options()));
+    let same = same.or_else(|| prefers_load(text, &own.options()));
     same.or_else(|| own.unknown_value(text).map(|found| number_expected(found, name)))
+}
+
+/// `rank = LoadAvg`: the machines with the highest load are the first ones.
+fn prefers_load(text: &[u8], options: &ParseOptions) -> Option<Diagnostic> {
+    const LOADS: [&[u8]; 4] = [b"loadavg", b"totalloadavg", b"condorloadavg", b"totalcondorloadavg"];
+    let expr = parse_expr(text, options).ok()?;
+    let tree = expr.tree();
+    let load = tree.reference(tree.bare(expr.root())).filter(|one| LOADS.contains(&one.name.folded()))?;
+    let message = format!("the slot with the largest rank is taken, here the one with the highest `{}`", load.name);
+    let found = Diagnostic::warning(message, Span::new(0, text.len())).code("odd-command");
+    Some(found.help(format!("write `-TARGET.{}`", load.name)))
 }
 
 /// A division of integers in a rank that is 0 for all slots: `Mips / 1000000`.

@@ -51,7 +51,7 @@ impl<'t> ItemRows<'t> {
         let arguments = String::from_utf8_lossy(queue_arguments(line.trim_ascii())?).into_owned();
         let queue = QueueStatement::parse(&arguments).ok()?;
         let is_list = queue.kind == ItemKind::Rows && matches!(queue.list, ItemList::Lines(first) if first.is_empty());
-        if !is_list || queue.format.has_header() || queue.names.len() < 2 {
+        if !is_list || queue.format.has_header() || queue.names.is_empty() {
             return None;
         }
         let first = number + memchr::memchr_iter(b'\n', statement).count() as u64 + 1;
@@ -87,6 +87,26 @@ impl<'t> ItemRows<'t> {
         })
     }
 
+    /// The only row of one variable, with several words: a line is one item.
+    fn joined(&self, file: &Arc<str>, all: &[SubmitLine<'_>]) -> Option<Diagnostic> {
+        let ([name], [(number, row)]) = (self.names.as_slice(), self.rows.as_slice()) else { return None };
+        let shown = String::from_utf8_lossy(row.trim_ascii()).into_owned();
+        let items: Vec<&str> = shown.split(',').map(str::trim).filter(|item| !item.is_empty()).collect();
+        let is_item = |item: &&str| !item.contains([' ', '\t', '=', '"', '\'', ':']) && !item.starts_with('-');
+        // A list of files or of variables of the environment is one value.
+        let reference = format!("$({})", name.to_ascii_lowercase());
+        let uses = all.iter().map(|(.., line)| String::from_utf8_lossy(line).to_ascii_lowercase());
+        let mut uses = uses.filter(|line| line.contains(&reference)).peekable();
+        let is_one = |line: String| {
+            let name = line.split('=').next().unwrap_or_default().trim();
+            matches!(name, "arguments" | "args" | "output" | "error" | "log" | "batch_name" | "executable" | "input")
+        };
+        let is_list = items.len() > 1 && items.iter().all(is_item) && uses.peek().is_some() && uses.all(is_one);
+        let message = format!("a line is one item, so this is one job, with `{name}` = `{shown}`");
+        let help = format!("write each item on a line of its own, or `queue {name} in ({shown})`");
+        is_list.then(|| Self::finding(file, (*number, row), message, &help))
+    }
+
     /// A row with more columns than there are variables: the last one takes the rest of the row, with its commas.
     fn long(&self, file: &Arc<str>, all: &[SubmitLine<'_>]) -> Option<Diagnostic> {
         let last = self.names.last()?;
@@ -115,6 +135,9 @@ impl<'t> ItemRows<'t> {
 /// A row of items with fewer or more columns than `queue` has variables.
 pub(super) fn odd_row(file: &Arc<str>, text: &[u8], all: &[SubmitLine<'_>]) -> Option<Diagnostic> {
     let rows = ItemRows::of(text, all)?;
+    if rows.names.len() == 1 {
+        return rows.joined(file, all);
+    }
     rows.short(file).or_else(|| rows.long(file, all))
 }
 

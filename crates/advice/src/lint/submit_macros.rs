@@ -272,7 +272,8 @@ impl<'r> Macros<'r> {
     fn sums(&self, statements: &[String]) -> Vec<Refused> {
         let mut found = Vec::new();
         for (text, at) in self.reading.values.iter().filter(|(name, _)| self.expands(name)).flat_map(|(_, all)| all) {
-            let odd = undefined_sum(text).and_then(|odd| Some((odd, statements.get(*at)?)));
+            let odd = undefined_sum(text).or_else(|| self.word_as_number(text));
+            let odd = odd.and_then(|odd| Some((odd, statements.get(*at)?)));
             let Some(((call, sum), statement)) = odd else { continue };
             let start = statement.find(&call).unwrap_or_default();
             let span = Span::new(start, start + call.len());
@@ -286,6 +287,22 @@ impl<'r> Macros<'r> {
             found.push((*at, finding.help(help)));
         }
         found
+    }
+
+    /// `$INT(N)` with `N = many`: the call, and the value that is no number.
+    fn word_as_number(&self, text: &str) -> Option<(String, String)> {
+        ["$INT(", "$REAL("].iter().find_map(|call| {
+            let start = text.find(call).filter(|start| !text[..*start].ends_with('$'))?;
+            let inner = &text[start + call.len()..];
+            let end = inner.find(')')?;
+            let name = inner[..end].split(',').next().unwrap_or_default().trim().to_ascii_lowercase();
+            let [(value, _)] = self.reading.values.get(&name)?.as_slice() else { return None };
+            let is_word = value.starts_with(|sign: char| sign.is_ascii_alphabetic())
+                && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+                && !["true", "false"].contains(&value.to_ascii_lowercase().as_str());
+            let is_known = is_word && !self.reading.is_of_items(&name) && !self.reading.includes;
+            is_known.then(|| (text[start..=start + call.len() + end].to_owned(), value.clone()))
+        })
     }
 
     /// Macros that refer to each other in a circle: `condor_submit` does not end.

@@ -253,13 +253,7 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
             let help = "write an address, as in `s3://bucket/folder/`; a folder is `output_directory`".to_owned();
             Some((format!("`{name}` is `{value}`, which is not an address"), help))
         }
-        "deferral_time" => {
-            /// The time of the first job that may still be waiting: 2001.
-            const LEAST: u64 = 1_000_000_000;
-            let seconds = value.parse::<u64>().ok().filter(|seconds| (1..LEAST).contains(seconds))?;
-            let message = format!("`{name}` is a time in seconds since 1970, so {seconds} is long ago");
-            Some((message, format!("write `(CurrentTime + {seconds})` for a time after the submission")))
-        }
+        "deferral_time" => past_time(name, value),
         "success_exit_code" | "checkpoint_exit_code" => {
             if are_codes(value) {
                 let message = format!("`{name}` is one exit code: `{value}` is not read as a range or a list");
@@ -410,6 +404,12 @@ fn of_command_line(name: &str, value: &str) -> Option<(String, String)> {
         _ => SCRIPT.to_owned(),
     };
     Some((message(&words[at..].join(" ")), help))
+}
+
+/// A text without the macros that are numbers of the job.
+fn without_numbers(text: &str) -> String {
+    const NUMBERS: [&str; 6] = ["$(process)", "$(procid)", "$(cluster)", "$(clusterid)", "$(step)", "$(row)"];
+    NUMBERS.into_iter().fold(text.to_ascii_lowercase(), |text, number| text.replace(number, ""))
 }
 
 /// Settings that are not separated, or separated by the sign of the other form.
@@ -610,8 +610,14 @@ fn joined_remaps(name: &str, value: &str) -> Option<(String, String)> {
         };
         return Some((message, help));
     }
-    let item = items.find(|item| item.contains("=>"))?;
-    let message = format!("the new name in `{item}` begins with `>`");
+    if let Some(item) = items.clone().find(|item| item.contains("=>")) {
+        let message = format!("the new name in `{item}` begins with `>`");
+        return Some((message, "write `name = new`".to_owned()));
+    }
+    // A pair needs the sign (`filename_remap_find` in HTCondor's `filename_tools.cpp`).
+    let has_none = |item: &&str| !item.is_empty() && !item.contains('=') && !without_numbers(item).contains('$');
+    let item = items.find(has_none)?;
+    let message = format!("`{item}` has no `=`, so no file gets another name");
     Some((message, "write `name = new`".to_owned()))
 }
 
@@ -633,6 +639,21 @@ fn named_twice(inner: &str) -> Option<(String, String)> {
         return Some((message, "write one name for each file".to_owned()));
     }
     None
+}
+
+/// A time that is over when a job is submitted, or a delay in its place.
+fn past_time(name: &str, value: &str) -> Option<(String, String)> {
+    /// The time of the first job that may still be waiting: 2001.
+    const LEAST: u64 = 1_000_000_000;
+    /// 2026-10-16, when 25.14.1 was released.
+    const RELEASED: u64 = 1_792_108_800;
+    let seconds = value.parse::<u64>().ok().filter(|seconds| (1..RELEASED).contains(seconds))?;
+    if seconds >= LEAST {
+        let message = format!("`{seconds}` is a time in the past: no slot matches after it and `deferral_window`");
+        return Some((message, "write a time that is to come, such as `(CurrentTime + 3600)`".to_owned()));
+    }
+    let message = format!("`{name}` is a time in seconds since 1970, so {seconds} is long ago");
+    Some((message, format!("write `(CurrentTime + {seconds})` for a time after the submission")))
 }
 
 /// Times at which the job never starts.

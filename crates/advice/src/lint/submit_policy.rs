@@ -2,9 +2,11 @@
 //!
 //! In: the values of a file. Out: warnings of the rule `odd-command`.
 
+use super::opposites::{condition, holds_again};
 use super::refusals::{Reading, warning};
 use crate::submit::bytes_of_unit;
 use crate::submit::queue::number;
+use classmate::{ClassAd, Semantics};
 
 /// Commands of which the first is at most the second, and what is so otherwise.
 const ORDERED: [(&str, &str, &str); 6] = [
@@ -47,7 +49,8 @@ impl Reading {
     /// Reports policies and limits that cannot be meant together.
     pub(super) fn policies(&mut self, statements: &[String]) {
         let found = [
-            self.undone(),
+            self.undone().or_else(|| self.held_again()),
+            self.never_retried(),
             self.endless(),
             self.at_once(),
             self.other_order(),
@@ -68,6 +71,39 @@ impl Reading {
         let message = "`periodic_release` is the condition of `periodic_hold`, so the job is held again and again";
         let help = "write another condition, such as `HoldReasonCode == 3 && NumHolds < 3`";
         same.then(|| (at, message.to_owned(), help.to_owned()))
+    }
+
+    /// A release of jobs that are held again as soon as they are idle.
+    fn held_again(&self) -> Option<(usize, String, String)> {
+        let (hold, _) = policy(self, "periodic_hold")?;
+        let (release, at) = policy(self, "periodic_release")?;
+        let message = "`periodic_hold` is true for each job that this releases, so it is held again";
+        let help = "release what the other does not hold again, or write `JobStatus == 2` into `periodic_hold`";
+        holds_again(&hold, &release, Semantics::default()).then(|| (at, message.to_owned(), help.to_owned()))
+    }
+
+    /// A job that is held when it fails is not tried again (`AnalyzePolicy` in HTCondor's `user_job_policy.cpp`).
+    fn never_retried(&self) -> Option<(usize, String, String)> {
+        /// Codes of programs that fail.
+        const CODES: [i64; 6] = [1, 2, 3, 126, 127, 255];
+        let (hold, at) = policy(self, "on_exit_hold").filter(|(text, _)| constant(text).is_none())?;
+        let (retries, _) = self.value(&["max_retries"])?;
+        let wanted = retries.trim().parse::<u32>().ok().filter(|retries| *retries > 0)?;
+        let is_other = ["retry_until", "success_exit_code", "on_exit_remove"].iter().any(|name| self.may_have(name));
+        let hold = condition(&hold, Semantics::default())?;
+        let fails = |code: i64| {
+            let mut ad = ClassAd::new();
+            ad.insert("ExitBySignal", false);
+            ad.insert("ExitCode", code);
+            ad.insert("JobStatus", 2);
+            ad.insert("NumJobCompletions", 1);
+            ad.insert("NumJobStarts", 1);
+            ad.insert_expr("Hold", &hold);
+            ad.eval_bool("Hold") == Some(true)
+        };
+        let message = format!("a job that fails is held at once, and not tried again: `max_retries` is {wanted}");
+        let help = "write `on_exit_hold = ExitCode =!= 0 && NumJobCompletions > JobMaxRetries`, or remove one of them";
+        (!is_other && CODES.into_iter().all(fails)).then(|| (at, message, help.to_owned()))
     }
 
     /// The same condition holds a job and removes it.

@@ -31,6 +31,22 @@ fn words(arguments: &str) -> Vec<&str> {
     arguments.trim_matches('"').split_whitespace().collect()
 }
 
+/// `$(Process) + 1`: a number of the job and a whole number, with a sign between them.
+fn sum_of_macro(value: &str) -> Option<String> {
+    const NUMBERS: [&str; 6] = ["$(process)", "$(procid)", "$(step)", "$(row)", "$(itemindex)", "$(node)"];
+    let words = words(value);
+    let is_number = |word: &str| NUMBERS.iter().any(|known| known.eq_ignore_ascii_case(word));
+    let is_integer = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+    let apart = words.windows(3).find(|part| {
+        let is_pair = is_number(part[0]) && is_integer(part[2]) || is_integer(part[0]) && is_number(part[2]);
+        is_pair && matches!(part[1], "+" | "*" | "-")
+    });
+    let joined = words
+        .iter()
+        .find(|word| word.split_once('+').is_some_and(|(macro_, integer)| is_number(macro_) && is_integer(integer)));
+    apart.map(|part| part.join(" ")).or_else(|| joined.map(|word| (*word).to_owned()))
+}
+
 impl Reading {
     /// Reports a program, arguments and files that do not fit each other.
     pub(super) fn programs(&mut self, statements: &[String]) {
@@ -45,6 +61,7 @@ impl Reading {
             self.stream_as_output(),
             self.same_code(),
             self.class_name(),
+            self.no_sum(),
         ];
         for (at, message, help) in found.into_iter().flatten() {
             // What another rule says of the statement is enough.
@@ -52,6 +69,22 @@ impl Reading {
                 self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
             }
         }
+    }
+
+    /// `arguments = $(Process) + 1`
+    fn no_sum(&self) -> Misfit {
+        /// Programs that compute.
+        const COMPUTE: [&str; 6] = ["awk", "bc", "echo", "expr", "python", "python3"];
+        let (arguments, at) = self.arguments()?;
+        let sum = sum_of_macro(arguments)?;
+        let computes = self.program().is_none_or(|program| {
+            let name = base(program);
+            COMPUTE.contains(&name) || SHELLS.contains(&name)
+        });
+        let message =
+            format!("`{sum}` is not computed: the arguments are this text, with the number in place of the macro");
+        let help = "define a macro, `number = $(Process) + 1`, and write `$INT(number)`".to_owned();
+        (!computes && !is_for_shell(arguments)).then_some((at, message, help))
     }
 
     fn arguments(&self) -> Option<(&str, usize)> {

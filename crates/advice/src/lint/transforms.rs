@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use super::expression::Role;
 use super::knobs::{CONDITION, job_role};
+use super::transform_steps::{self, TransformStep};
 use classmate::internal::builtin::near;
 use classmate::internal::pcre::{self, Options};
 use classmate::{Diagnostic, Span};
@@ -72,6 +73,7 @@ pub(crate) fn parts(raw: &[u8]) -> Vec<TransformPart> {
     }
     let refers = memchr::memmem::find(&raw.to_ascii_uppercase(), b"$(REQUIREMENTS").is_some();
     let mut found: Vec<TransformPart> = without_end(raw).into_iter().chain(replaced_conditions(raw)).collect();
+    found.extend(transform_steps::check(&steps(raw)).into_iter().map(TransformPart::Invalid));
     let mut start = 0;
     for line in raw.split(|byte| *byte == b'\n') {
         let of_line = no_condition(line, start).filter(|_| !refers).or_else(|| comparing_if(line, start));
@@ -79,6 +81,30 @@ pub(crate) fn parts(raw: &[u8]) -> Vec<TransformPart> {
         start += line.len() + 1;
     }
     found
+}
+
+/// The commands of a transform; of one that is not a text, none.
+fn steps(raw: &[u8]) -> Vec<TransformStep<'_>> {
+    let Ok(text) = std::str::from_utf8(raw) else { return Vec::new() };
+    let (mut found, mut start) = (Vec::new(), 0);
+    for line in text.split('\n') {
+        let mut words = Words { line: line.as_bytes(), at: 0 };
+        if let Some(word) = words.next().filter(|word| !line[word.clone()].starts_with('#')) {
+            let command = line[word.clone()].trim_end_matches(':').to_ascii_uppercase();
+            let argument = if command == "REQUIREMENTS" { None } else { words.argument() };
+            let place = argument.clone().unwrap_or_else(|| word.clone());
+            let attribute = argument.map_or("", |argument| &line[argument]);
+            let rest = &line[words.rest()];
+            found.push(TransformStep { command, attribute, rest, place: start + word.start..start + place.end });
+        }
+        start += line.len() + 1;
+    }
+    found
+}
+
+/// The condition of a transform or a route: the last `REQUIREMENTS`.
+pub(super) fn condition(raw: &[u8]) -> Option<&str> {
+    steps(raw).into_iter().rfind(|step| step.command == "REQUIREMENTS").map(|step| step.rest)
 }
 
 /// `REQUIREMENTS = condition`, which sets a macro of that name and leaves the transform without a condition.

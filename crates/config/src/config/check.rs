@@ -20,7 +20,7 @@ pub use types::{AtZero, at_zero, is_number, seconds_of_days, unit, unit_of_days}
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use self::names::{DAEMONS, removed};
+use self::names::{DAEMONS, newer, removed};
 use super::condition::VERSION;
 use super::expand::{ExpandError, MAX_STEPS};
 use super::facts::is_open;
@@ -316,6 +316,7 @@ impl<'c> Checker<'c> {
             }
             return;
         };
+        self.older(bare, definition);
         let Some(value) = self.expand(name, definition) else { return };
         // Any name of this family is read, but few there are.
         if knob::find(bare).is_some_and(|knob| knob.name == "FLOCK_<what>") && !is_named(bare) {
@@ -424,6 +425,18 @@ impl<'c> Checker<'c> {
                 self.found.push(definition.value_problem(Severity::Warning, message).code("bad-value"));
             }
         }
+    }
+
+    /// Reports a variable that is still read, and has another name now.
+    fn older(&mut self, bare: &[u8], definition: &Definition<'_>) {
+        let Some(now) = newer(&bare.to_ascii_uppercase()) else { return };
+        let name = shown(definition.name);
+        let (message, help) = if now.is_empty() {
+            (format!("`{name}` is obsolete"), "remove the line".to_owned())
+        } else {
+            (format!("`{name}` is obsolete: `{now}` took its place"), format!("write `{now}`"))
+        };
+        self.found.push(definition.name_warning(message).code("obsolete-knob").help(help));
     }
 
     /// Reports a variable that only earlier versions read; returns true if nothing more is to be said about it.

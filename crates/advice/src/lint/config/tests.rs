@@ -185,7 +185,7 @@ fn policies_outside_the_negotiator_are_parsed() {
         ("DEFRAG_RANK = x +", "1:18"),
         ("MODIFY_REQUEST_EXPR_REQUESTCPUS = quantize(RequestCpus, {1)", "1:59"),
         ("STARTD_ATTRS = Site, Other\nSite = (x", "2:10"),
-        ("SUBMIT_EXPRS = Site\nSite = a b", "2:10"),
+        ("SUBMIT_ATTRS = Site\nSite = a b", "2:10"),
         ("JOB_TRANSFORM_x @=end\n  NAME x\n  REQUIREMENTS x >\n@end", "3:19"),
     ] {
         assert_eq!(found(text), [format!("syntax {place}")], "{text}");
@@ -294,7 +294,8 @@ fn what_slots_get_is_looked_at_as_they_look_at_jobs() {
     assert_eq!(found("startd.startd_attrs = Foo\nFoo = TARGET.ProcId > 5"), ["per-job-attribute 2:7"]);
     assert_eq!(found("SCHEDD.SCHEDD_ATTRS = Foo\nFoo = TARGET.ProcId > 5"), Vec::<String>::new());
     assert_eq!(found("SCHEDD.SCHEDD_ATTRS = Foo\nFoo = a b"), ["syntax 2:9"]);
-    assert_eq!(found("STARTD_EXPRS = Foo\nFoo = GlobalJobId =!= \"x\""), ["per-job-attribute 2:7"]);
+    let of_older_list = ["obsolete-knob 1:1", "per-job-attribute 2:7"];
+    assert_eq!(found("STARTD_EXPRS = Foo\nFoo = GlobalJobId =!= \"x\""), of_older_list);
     assert_eq!(found("SLOT_TYPE_1_STARTD_ATTRS = Foo\nFoo = TARGET.ProcId > 5"), ["per-job-attribute 2:7"]);
     // Not what other ads get, nor what the slot has itself.
     assert_eq!(found("SCHEDD_ATTRS = Foo\nFoo = TARGET.ProcId > 5"), Vec::<String>::new());

@@ -24,7 +24,19 @@ const OF_SLOT: &str = "variables of a slot";
 pub(super) const LEVELS: &str = "access levels";
 const OF_LEVEL: &str = "variables of an access level";
 const REMOVED: &str = "removed variables";
+const OLDER: &str = "older names";
 const WRONG: &str = "wrong names";
+
+/// The variable that took the place of an older one (upper case), or an empty name.
+pub(super) fn newer(upper: &[u8]) -> Option<String> {
+    let upper = std::str::from_utf8(upper).ok()?;
+    // `SLOT_TYPE_1_STARTD_EXPRS`
+    let of_type = upper.strip_prefix("SLOT_TYPE_").and_then(|rest| rest.strip_suffix("_STARTD_EXPRS"));
+    if let Some(number) = of_type.filter(|number| is_number(number.as_bytes())) {
+        return Some(format!("SLOT_TYPE_{number}_STARTD_ATTRS"));
+    }
+    Some(entry(OLDER, upper)?.split_once(':').map_or("", |(_, now)| now).to_owned())
+}
 
 /// Finds a variable (upper case) that only earlier versions read: the one that took its place, or an empty name.
 pub(super) fn removed(upper: &[u8]) -> Option<String> {

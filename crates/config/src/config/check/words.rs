@@ -263,6 +263,9 @@ fn mail_address(upper: &str, value: &str) -> Option<Problem> {
 
 /// One port: `9618-9700` is a difference.
 fn single_port(upper: &str, value: &str) -> Option<Problem> {
+    if let Some(found) = beyond_ports(upper, value) {
+        return Some(found);
+    }
     let (low, high) = value.split_once('-')?;
     let is_number = |text: &str| text.trim().parse::<u16>().is_ok();
     let message = format!("`{upper}` is `{value}`: it is one port, and not a range");
@@ -585,12 +588,18 @@ fn cron_truth(upper: &str, value: &str) -> Option<Problem> {
 /// The bounds of ranges of ports.
 const PORTS: [&str; 6] = ["LOWPORT", "HIGHPORT", "IN_LOWPORT", "IN_HIGHPORT", "OUT_LOWPORT", "OUT_HIGHPORT"];
 
+/// A number above all ports.
+fn beyond_ports(upper: &str, value: &str) -> Option<Problem> {
+    let is_beyond = value.parse::<u64>().is_ok_and(|port| port > u64::from(u16::MAX));
+    let message = format!("`{upper}` is `{value}`, and the largest port is 65535");
+    is_beyond.then(|| (Severity::Error, message, "write a number up to 65535".to_owned()))
+}
+
 /// A bound of a range of ports, as `get_port_range` in HTCondor's `get_port_range.cpp` reads it: of a range with a negative
 /// bound it takes none. `9600-9700` is a difference.
 fn port(upper: &str, value: &str) -> Option<Problem> {
-    if value.parse::<u32>().is_ok_and(|port| port > u32::from(u16::MAX)) {
-        let message = format!("`{upper}` is `{value}`, and the largest port is 65535");
-        return Some((Severity::Error, message, "write a number up to 65535".to_owned()));
+    if let Some(found) = beyond_ports(upper, value) {
+        return Some(found);
     }
     let (low, high) = value.split_once('-')?;
     let (low, high): (i64, i64) = (low.trim().parse().ok()?, high.trim().parse().ok()?);
