@@ -49,13 +49,16 @@ impl Excerpts {
         spare: usize,
     ) -> ClassAd {
         let parent = ad.chained.as_deref();
+        // Attributes of further parents have no places in a plan.
+        let has_plan = parent.is_none_or(|parent| parent.chained.is_none());
         let shapes = [ad.shape.clone(), parent.and_then(|parent| parent.shape.clone())];
         let [own, above] = shapes.each_ref().map(|shape| shape.as_ref().map_or(0, |shape| Arc::as_ptr(shape) as usize));
         let key = [Arc::as_ptr(names).cast::<Name>() as usize, own, above];
-        if let Some(ExcerptPlan { places, shape, .. }) = self.plans.get(&key) {
+        if has_plan && let Some(ExcerptPlan { places, shape, .. }) = self.plans.get(&key) {
             let mut values = Vec::with_capacity(places.len() + N + spare);
             let above = parent.map_or(&[][..], |parent| &parent.values);
-            let value = |(is_above, at): &(bool, usize)| if *is_above { above[*at].clone() } else { ad.values[*at].clone() };
+            let value =
+                |(is_above, at): &(bool, usize)| if *is_above { above[*at].clone() } else { ad.values[*at].clone() };
             values.extend(places.iter().map(value));
             values.extend(added.into_iter().map(|(_, value)| value));
             return ClassAd { shape: Some(Arc::clone(shape)), values, chained: None };
@@ -66,9 +69,9 @@ impl Excerpts {
         attributes.extend(added);
         let count = attributes.len();
         let made = self.shapes.make(&mut attributes, spare);
-        // Attributes of further parents have no places here, and of a name that comes twice one value is left.
-        if made.len() == count
-            && parent.is_none_or(|parent| parent.chained.is_none())
+        // Of a name that comes twice one value is left.
+        if has_plan
+            && made.len() == count
             && let Some(shape) = &made.shape
         {
             let place = |name: &Name| match ad.position(name.key()) {
@@ -103,11 +106,17 @@ mod tests {
         let parent = read("[a = 6; c = 7]");
         let child = chained("[b = 5]", &parent);
         let grandchild = chained("[p = 9]", &child);
+        let [orphan, heir] = [None, Some(&grandchild)].map(|parent| {
+            let above = parent.map_or_else(|| read("[a = 6]"), |parent| chained("[a = 6]", parent));
+            chained("[b = 5]", &above)
+        });
         let own = read("[B = 2; a = 1; p = 3]");
         let cases = [
             (&own, "[ B = 2; a = 1; n = 0; p = 3 ]"),
             (&child, "[ a = 6; b = 5; n = 0 ]"),
             (&grandchild, "[ a = 6; b = 5; n = 0; p = 9 ]"),
+            (&orphan, "[ a = 6; b = 5; n = 0 ]"),
+            (&heir, "[ a = 6; b = 5; n = 0; p = 9 ]"),
             (&read("[a = x + 1; N = 4]"), "[ a = x + 1; n = 0 ]"),
             (&read("[]"), "[ n = 0 ]"),
         ];

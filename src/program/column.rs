@@ -47,7 +47,7 @@ const MANY: usize = 1024;
 pub struct Dictionary {
     entries: Vec<Entry>,
     constants: HashTable<(u64, u32)>,
-    /// The constants of which entries do not show all, by their numbers.
+    /// Constants that say more than their value, by number.
     literals: HashMap<u32, Literal>,
     by_address: HashMap<usize, u32>,
     by_text: HashMap<(Vec<u8>, Semantics), u32>,
@@ -213,7 +213,7 @@ impl Dictionary {
     }
 }
 
-/// Returns whether a constant that [`is_more_than_value`] does not hold for has this value.
+/// Tests whether a constant that does not say more than its value has this one.
 fn is_value(value: &Value, literal: &Literal) -> bool {
     match (value, literal) {
         (Value::Undefined, Literal::Undefined) | (Value::Error, Literal::Error) => true,
@@ -226,7 +226,7 @@ fn is_value(value: &Value, literal: &Literal) -> bool {
     }
 }
 
-/// Returns whether other constants have the same value.
+/// Tests whether different constants can have the same value as this one.
 fn is_more_than_value(literal: &Literal) -> bool {
     matches!(literal, Literal::RelTime(_) | Literal::OldRelTime(_) | Literal::Suffixed(..))
 }

@@ -3,10 +3,18 @@
 
 use std::collections::BTreeMap;
 
+use classmate::ClassAd;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
 use classmate_advice::internal::submit::{SubmitContext, jobs};
 use serde::Deserialize;
+
+/// A job with what it has in common with the others of its file.
+fn whole(job: &ClassAd) -> ClassAd {
+    let mut whole = ClassAd::new();
+    whole.update_from_chain(job);
+    whole
+}
 
 #[derive(Deserialize)]
 struct Recorded {
@@ -152,7 +160,7 @@ fn queue_sets_the_variables_that_condor_submit_sets() {
         let text = format!("{attributes}{queue}\n");
         std::fs::write(folder.path().join("a.sub"), &text).unwrap();
         let made = jobs("a.sub", text.as_bytes(), &SubmitContext::default(), Some(folder.path())).ok();
-        let values = |job: &classmate::ClassAd| ["X", "Y", "I", "Places"].map(|name| job.eval_string(name).unwrap());
+        let values = |job: &ClassAd| ["X", "Y", "I", "Places"].map(|name| job.eval_string(name).unwrap());
         let made = made.map(|jobs| jobs.iter().map(values).collect::<Vec<_>>());
         assert_eq!(made, recorded, "{queue}");
     }
@@ -176,7 +184,23 @@ fn a_value_of_several_lines_may_look_like_commands() {
     let made = jobs("a.sub", text, &SubmitContext::default(), None).unwrap();
     let text = |name: &str| made[0].get(name).map(|expr| expr.to_string());
     assert_eq!(text("Rank").as_deref(), Some(" -LoadAvg * (KFlops >= 10)"));
-    assert!(made[0].names().all(|name| !name.display().contains("epochs") && !name.display().contains("LoadAvg")));
+    assert!(
+        whole(&made[0]).names().all(|name| !name.display().contains("epochs") && !name.display().contains("LoadAvg"))
+    );
+}
+
+/// Numbers of a job decide about conditions where other attributes look at them: the conditions that `condor_submit -dry-run`
+/// 25.14.1 adds to the second job, and not to the first.
+#[test]
+fn conditions_follow_the_numbers_that_requests_look_at() {
+    let of_memory = "request_memory = $(mem)\nrequest_gpus = ifThenElse(RequestMemory > 4096, 1, 0)\nqueue mem from (\n2048\n8192\n)\n";
+    let of_process = "log = x.$(Process).log\nrequest_gpus = ProcId % 2\nqueue 2\n";
+    for file in [of_memory, of_process] {
+        let text = format!("executable = /bin/true\n{file}");
+        let made = jobs("a.sub", text.as_bytes(), &SubmitContext::default(), None).unwrap();
+        let has = |job: &ClassAd| job.get("Requirements").unwrap().to_string().contains("TARGET.GPUs >= RequestGPUs");
+        assert_eq!(made.iter().map(has).collect::<Vec<_>>(), [false, true], "{file}");
+    }
 }
 
 /// `condor_submit -dry-run` 25.14.1 warns of all these but `request_foo`, and makes neither attributes nor conditions of them.
@@ -186,7 +210,7 @@ fn misspelled_requests_are_not_made() {
         b"executable = /bin/true\nrequest_cpu = 64\nrequest_gpu = 2\nrequest_gpu_memory = 5\nrequest_gpus_memory = 6\n\
         request_foo = 3\nqueue";
     let made = jobs("a.sub", text, &SubmitContext::default(), None).unwrap();
-    let mut names: Vec<String> = made[0].names().map(|name| name.display().to_ascii_lowercase()).collect();
+    let mut names: Vec<String> = whole(&made[0]).names().map(|name| name.display().to_ascii_lowercase()).collect();
     names.retain(|name| name.starts_with("request"));
     names.sort();
     assert_eq!(names, ["requestcpus", "requestdisk", "requestfoo", "requestmemory"]);

@@ -7,6 +7,7 @@ use crate::explain::job_view::JobView;
 use crate::explain::names::references;
 use crate::explain::repair::edit::comparison;
 use crate::explain::repair::plan::reads_clock;
+use crate::lint::opposites::OF_HOLDS;
 use crate::submit::CRON;
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::view::RefScope;
@@ -15,6 +16,19 @@ use classmate::{EvalOptions, Expr, Scope};
 
 /// Times further away, in seconds, are no times.
 const MAX_DISTANCE: f64 = 1e12;
+
+/// Tests if an attribute of a job, in lower case, may change while the job waits: a hold, a release or a match sets it.
+fn changes(name: &[u8]) -> bool {
+    const OTHERS: [&[u8]; 6] = [
+        b"jobcurrentstartdate",
+        b"jobcurrentstartexecutingdate",
+        b"lastmatchtime",
+        b"lastrejmatchtime",
+        b"lastvacatetime",
+        b"numjobmatches",
+    ];
+    OF_HOLDS.contains(&name) || OTHERS.contains(&name)
+}
 
 /// The clock, plus or minus something, and a number.
 struct OfClock {
@@ -63,7 +77,9 @@ pub(super) fn end(view: &JobView<'_>, condition: &Expr) -> Option<(i64, bool)> {
     const LONG: i64 = 10 * 365 * 24 * 3600;
     let (job, settings) = (view.job, &view.pool.settings);
     let names = references(condition.tree(), condition.root());
-    let is_of_job = names.iter().all(|found| found.scope != RefScope::Target && job.contains(found.name));
+    let is_of_job = names
+        .iter()
+        .all(|found| found.scope != RefScope::Target && job.contains(found.name) && !changes(found.name.folded()));
     // The access point computes the next time of these.
     let recurs = CRON.iter().any(|(_, attribute)| job.contains(*attribute));
     let found = OfClock::of(Scope::new(job, settings), condition)?;

@@ -17,7 +17,7 @@ use super::unknowns;
 const MAX_TEXT: usize = 2_000;
 
 /// Attributes of a job, lower case, that change when it is held, or released.
-const OF_HOLDS: [&[u8]; 12] = [
+pub(crate) const OF_HOLDS: [&[u8]; 12] = [
     b"enteredcurrentstatus",
     b"holdreason",
     b"holdreasoncode",

@@ -54,6 +54,9 @@ const OPERATING_SYSTEM: [&str; 6] =
 /// did before the change; none if it adds none.
 pub(crate) fn completed(before: &ClassAd, after: &ClassAd) -> Option<Expr> {
     let added = |job: &ClassAd| {
+        let mut whole = ClassAd::new();
+        whole.update_from_chain(job);
+        let job = &whole;
         let requirements = job.get("Requirements")?;
         let names = requirements.tree().names(requirements.root()).map(|name| name.folded().to_vec());
         let mentioned = Mentioned(names.collect());

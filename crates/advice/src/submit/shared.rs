@@ -13,6 +13,7 @@ use super::attributes::Command;
 
 use classmate::internal::ad::Attribute;
 use classmate::internal::program::column::identical;
+use classmate::internal::program::mentions::Mentions;
 use classmate::internal::syntax::literal::Literal;
 use classmate::{ClassAd, Expr, Name};
 use classmate_config::{Config, ConfigError};
@@ -48,14 +49,35 @@ struct KnownRequirements {
     universe: String,
     /// The job before them.
     before: ClassAd,
+    /// The numbers of the job that no other attribute looks at: they may differ.
+    free: Vec<Name>,
     set: Vec<(Name, Attribute)>,
+}
+
+/// The numbers of a job that, by themselves, decide no more than whether there is a condition on them.
+const NUMBERS: [&str; 4] = ["ProcId", "RequestMemory", "RequestDisk", "RequestCpus"];
+
+/// The numbers that no attribute of a job looks at. Its own Requirements do not count: of these, only names are looked at.
+fn free_numbers(job: &ClassAd) -> Vec<Name> {
+    let is_other = |(name, _): &(Name, &Attribute)| name.folded() != b"requirements";
+    let mentions: Vec<Mentions> = job
+        .attributes()
+        .filter(is_other)
+        .filter_map(|(_, value)| value.tree())
+        .map(|tree| Mentions::of(tree))
+        .collect();
+    let is_free = |number: &Name| {
+        !mentions.iter().any(|one| one.opaque || !one.selectors.is_empty() || one.names.contains(number))
+    };
+    NUMBERS.map(Name::new).into_iter().filter(is_free).collect()
 }
 
 impl KnownRequirements {
     /// Tests if another job has the same Requirements: nothing differs but numbers that these do not depend on.
     fn are_of(&self, job: &ClassAd, universe: &str) -> bool {
         let is_alike = |(one, other): ((Name, &Attribute), (Name, &Attribute))| {
-            one.0 == other.0 && (is_same(one.1, other.1) || is_as_much(one.0, one.1, other.1))
+            one.0 == other.0
+                && (is_same(one.1, other.1) || self.free.contains(&one.0) && is_as_much(one.0, one.1, other.1))
         };
         self.universe == universe
             && self.before.len() == job.len()
@@ -161,12 +183,12 @@ impl SharedValues {
             known.set.iter().for_each(|(name, value)| job.set(*name, value.clone()));
             return Ok(());
         }
-        let before = job.clone();
+        let (before, free) = (job.clone(), free_numbers(job));
         self.has_varied.set(false);
         set(job)?;
         let is_new = |(name, value): &(Name, &Attribute)| !before.lookup(*name).is_some_and(|old| is_same(old, value));
         let set = job.attributes().filter(is_new).map(|(name, value)| (name, value.clone())).collect();
-        let known = KnownRequirements { universe: universe.to_owned(), before, set };
+        let known = KnownRequirements { universe: universe.to_owned(), before, free, set };
         *self.requirements.borrow_mut() = Some(known).filter(|_| !self.has_varied.get());
         Ok(())
     }

@@ -323,16 +323,16 @@ impl Read for AdText {
         if read > 0 {
             return Ok(read);
         }
-        let whole: Vec<ClassAd> = self.ads.by_ref().take(WRITTEN_TOGETHER).map(|ad| flattened(&ad)).collect();
-        self.part = Cursor::new(text_of(&whole, Format::Long)?.0);
+        let ads: Vec<ClassAd> = self.ads.by_ref().take(WRITTEN_TOGETHER).map(|ad| whole(&ad)).collect();
+        self.part = Cursor::new(text_of(&ads, Format::Long)?.0);
         self.part.read(buffer)
     }
 }
 
-/// An ad with the attributes of its chained parent as its own.
-fn flattened(ad: &ClassAd) -> ClassAd {
-    let mut whole = ad.chained().map(|parent| ClassAd::clone(parent)).unwrap_or_default();
-    whole.update(ad);
+/// An ad with the attributes of its chained parents as its own.
+fn whole(ad: &ClassAd) -> ClassAd {
+    let mut whole = ClassAd::new();
+    whole.update_from_chain(ad);
     whole
 }
 

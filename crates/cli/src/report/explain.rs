@@ -608,7 +608,7 @@ pub fn write_survey(out: &mut impl Screen, found: &CauseSurvey, parts: &ShownPar
         let are = verb(*jobs, "is", "are");
         writeln!(out, "{} {are} {place} (such as job {example})", counted(*jobs as u64, "more job"))?;
     }
-    // There are as many universes as four.
+    // At most four universes are not matched.
     let most = MAX_CAUSES.saturating_sub(unmatched.len());
     let line = |one: &CommonCause| {
         let label = if parts.details { one.label.clone() } else { brief(&one.label) };

@@ -405,10 +405,10 @@ fn displacing(made: &Match) -> String {
 /// The universe of an idle job that the cycle does not match, and who starts the job instead.
 pub(super) fn unmatched(universe: Option<i64>) -> &'static str {
     match universe {
-        Some(7) => "is in the scheduler universe, without a slot: START_SCHEDULER_UNIVERSE of its access point decides",
-        Some(12) => "is in the local universe, without a slot: START_LOCAL_UNIVERSE of its access point decides",
-        Some(9) => "is in the grid universe, without a slot: its access point submits it to another system",
-        Some(11) => "is in the parallel universe: the dedicated scheduler of its access point claims slots for it",
+        Some(7) => "is in the scheduler universe, without a slot: START_SCHEDULER_UNIVERSE of the access point decides",
+        Some(12) => "is in the local universe, without a slot: START_LOCAL_UNIVERSE of the access point decides",
+        Some(9) => "is in the grid universe, without a slot: the access point submits it to another system",
+        Some(11) => "is in the parallel universe: the dedicated scheduler of the access point claims slots for it",
         _ => "is in a universe that is not matched",
     }
 }

@@ -93,7 +93,7 @@ impl CauseSurvey {
         /// Groups that are named.
         const MAX_GROUPS: usize = 3;
         let kind = |one: &CommonCause| match &one.group {
-            Some(group) => one.label.replacen(group.as_str(), "", 1),
+            Some(group) => one.label.replacen(&format!("group {group}"), "", 1),
             None => one.label.clone(),
         };
         let mut kinds: IndexMap<String, Vec<&CommonCause>> = IndexMap::new();
