@@ -1931,3 +1931,19 @@ fn names_of_other_things_are_not_meant() {
     assert!(suggested.iter().all(|one| !one.contains("is false")), "{suggested:?}");
     assert!(suggested[0].ends_with("with `HasSingularity is true`"), "{suggested:?}");
 }
+
+/// A hold and a release set EnteredCurrentStatus anew; QDate stays. The condition became false at 1000 + 600.
+#[test]
+fn a_job_can_run_again_if_the_time_it_depends_on_may_change() {
+    let text = |attribute: &str| {
+        let job = ad(&format!(
+            "[ClusterId = 1; ProcId = 0; JobStatus = 1; User = \"u@x\"; {attribute} = 1000; \
+             Requirements = time() - {attribute} < 600]"
+        ));
+        let slot = ad("[Name = \"s\"; State = \"Unclaimed\"; Cpus = 1; Requirements = true]");
+        let snapshot = Snapshot { slots: vec![slot], jobs: vec![job], now: 5000, ..Snapshot::default() };
+        replay::explain_job(&snapshot, "1.0".parse().unwrap()).unwrap().unwrap().causes.remove(0).text
+    };
+    assert!(!text("EnteredCurrentStatus").contains("can never run"), "{}", text("EnteredCurrentStatus"));
+    assert!(text("QDate").contains("it was true before 1970-01-01 00:26:40 UTC, so the job can never run"));
+}
