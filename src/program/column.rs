@@ -54,11 +54,13 @@ pub struct Dictionary {
     absent: Option<u32>,
 }
 
+/// An attribute, if it is there, and the hash of a constant.
+type Hashed<'a> = (Option<&'a Attribute>, u64);
+
 /// The distinct attributes of some ads, in the order of first sight.
 #[derive(Debug, Default)]
 struct DistinctAttributes<'a> {
-    /// Each with the hash of a constant.
-    found: Vec<(Option<&'a Attribute>, u64)>,
+    found: Vec<Hashed<'a>>,
     constants: HashTable<(u64, u32)>,
     trees: HashMap<usize, u32>,
     absent: Option<u32>,
@@ -125,13 +127,13 @@ impl Dictionary {
         filter_map_into(of_name, |parts| Some(Self::joined(parts)))
     }
 
-    /// Joins parts, in their order: the distinct attributes of each, with the hashes of constants, and the numbers of its ads.
-    fn joined(parts: Vec<(Vec<(Option<&Attribute>, u64)>, Vec<u32>)>) -> (Self, Vec<u32>) {
+    /// Joins parts, in their order: the distinct attributes of each, and the numbers of its ads.
+    fn joined(parts: Vec<(Vec<Hashed<'_>>, Vec<u32>)>) -> (Self, Vec<u32>) {
         let most = parts.iter().map(|(found, _)| found.len()).sum();
         let mut whole = Self { constants: HashTable::with_capacity(most), ..Self::default() };
         let mut all = Vec::with_capacity(parts.iter().map(|(_, ids)| ids.len()).sum());
         for (found, ids) in parts {
-            let number = |(attribute, hash): (Option<&Attribute>, u64)| whole.number(attribute, |_| hash);
+            let number = |(attribute, hash): Hashed<'_>| whole.number(attribute, |_| hash);
             let here: Vec<u32> = found.into_iter().map(number).collect();
             all.extend(ids.iter().map(|id| here[*id as usize]));
         }
