@@ -255,7 +255,7 @@ impl Finder<'_> {
         };
         let message = format!("`{}` has an `@`, and `{}` has none: this is {always}", with.name, without.name);
         let help = if without.name == "Machine" {
-            format!("compare `splitSlotName({})[1]`, which is the machine", with.name)
+            format!("compare `splitSlotName({})[1]`, which is the machine unless `STARTD_NAME` is set", with.name)
         } else {
             format!("compare `splitUserName({})[0]`", with.name)
         };

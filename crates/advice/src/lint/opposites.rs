@@ -1,4 +1,4 @@
-//! Pairs of policies of which one undoes the other, and routes that an earlier one leaves nothing for: proofs about two conditions.
+//! Pairs of policies of which one undoes the other: proofs about two conditions.
 //!
 //! In: two conditions. Out: whether both can be true, or one is true wherever the other is.
 
@@ -41,13 +41,6 @@ pub(super) fn condition(text: &str, semantics: Semantics) -> Option<Expr> {
     let is_open = text.len() > MAX_TEXT || text.contains('$') || unknowns::marked(text.as_bytes()).is_some();
     let options = ParseOptions { quoting: Quoting::Old, semantics, ..ParseOptions::default() };
     parse_expr(text.as_bytes(), &options).ok().filter(|_| !is_open)
-}
-
-/// Tests whether a condition is true for all ads for which another one is, and not the other way round.
-pub(super) fn is_narrower(narrow: &Expr, broad: &Expr, semantics: Semantics) -> bool {
-    let settings = EvalOptions { semantics, ..EvalOptions::default() };
-    matches!(find_pair(&[narrow], &[broad], &settings), PairAnswer::Impossible)
-        && matches!(find_pair(&[broad], &[narrow], &settings), PairAnswer::Found { .. })
 }
 
 /// Tests whether each job that a policy releases is held again, because the condition of the hold is true for it as soon as it is idle.
@@ -151,16 +144,5 @@ mod tests {
         ] {
             assert!(!both(first, second), "{first} {second}");
         }
-    }
-
-    #[test]
-    fn narrower_conditions() {
-        let narrower = |narrow: &str, broad: &str| {
-            let of = |text: &str| condition(text, Semantics::default()).unwrap();
-            is_narrower(&of(narrow), &of(broad), Semantics::default())
-        };
-        assert!(narrower("Owner isnt undefined && RequestGPUs > 0", "Owner isnt undefined"));
-        assert!(!narrower("RequestGPUs > 0", "RequestGPUs > 0"));
-        assert!(!narrower("RequestGPUs > 0", "Owner isnt undefined"));
     }
 }

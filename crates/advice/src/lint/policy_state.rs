@@ -79,7 +79,7 @@ fn refuses(
             Some(("held jobs are not held again", "remove the clause, or write `JobStatus != 5`"))
         }
         (JobState::NotRemoved | JobState::NotHeld, b"jobstatus") if equal && value == REMOVED => {
-            Some(("policies are not evaluated for removed jobs", "write 5 for held jobs, 2 for running ones"))
+            Some(("it is not evaluated for removed jobs", "write 5 for held jobs, 2 for running ones"))
         }
         (JobState::NotHeld, b"jobstatus") if equal && value == COMPLETED => {
             Some(("completed jobs are not held", "write 2 for running jobs, or remove the clause"))

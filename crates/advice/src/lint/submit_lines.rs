@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::{commands, placed};
 use crate::submit::queue::{ItemKind, ItemList, QueueStatement};
 use crate::submit::statements::{SubmitLine, joined, queue_arguments};
-use classmate::internal::diagnostic::Excerpt;
+use classmate::internal::diagnostic::{Excerpt, Severity};
 use classmate::{Diagnostic, Span};
 use classmate_config::internal::config::BYTE_ORDER_MARK;
 
@@ -104,7 +104,10 @@ impl<'t> ItemRows<'t> {
         let is_list = items.len() > 1 && items.iter().all(is_item) && uses.peek().is_some() && uses.all(is_one);
         let message = format!("a line is one item, so this is one job, with `{name}` = `{shown}`");
         let help = format!("write each item on a line of its own, or `queue {name} in ({shown})`");
-        is_list.then(|| Self::finding(file, (*number, row), message, &help))
+        let mut found = Self::finding(file, (*number, row), message, &help);
+        // One value with commas may be meant.
+        found.severity = Severity::Note;
+        is_list.then_some(found)
     }
 
     /// A row with more columns than there are variables: the last one takes the rest of the row, with its commas.

@@ -406,9 +406,12 @@ fn of_command_line(name: &str, value: &str) -> Option<(String, String)> {
     Some((message(&words[at..].join(" ")), help))
 }
 
+/// Macros that are numbers of the job, lower case.
+pub(super) const NUMBERS: [&str; 8] =
+    ["$(process)", "$(procid)", "$(cluster)", "$(clusterid)", "$(step)", "$(row)", "$(itemindex)", "$(node)"];
+
 /// A text without the macros that are numbers of the job.
 fn without_numbers(text: &str) -> String {
-    const NUMBERS: [&str; 6] = ["$(process)", "$(procid)", "$(cluster)", "$(clusterid)", "$(step)", "$(row)"];
     NUMBERS.into_iter().fold(text.to_ascii_lowercase(), |text, number| text.replace(number, ""))
 }
 
@@ -614,7 +617,7 @@ fn joined_remaps(name: &str, value: &str) -> Option<(String, String)> {
         let message = format!("the new name in `{item}` begins with `>`");
         return Some((message, "write `name = new`".to_owned()));
     }
-    // A pair needs the sign (`filename_remap_find` in HTCondor's `filename_tools.cpp`).
+    // A pair needs the sign (`filename_remap_find` in HTCondor's `filename_tools_cpp.cpp`).
     let has_none = |item: &&str| !item.is_empty() && !item.contains('=') && !without_numbers(item).contains('$');
     let item = items.find(has_none)?;
     let message = format!("`{item}` has no `=`, so no file gets another name");
@@ -649,7 +652,7 @@ fn past_time(name: &str, value: &str) -> Option<(String, String)> {
     const RELEASED: u64 = 1_792_108_800;
     let seconds = value.parse::<u64>().ok().filter(|seconds| (1..RELEASED).contains(seconds))?;
     if seconds >= LEAST {
-        let message = format!("`{seconds}` is a time in the past: no slot matches after it and `deferral_window`");
+        let message = format!("`{seconds}` is a time in the past: no slot matches once `deferral_window` has passed");
         return Some((message, "write a time that is to come, such as `(CurrentTime + 3600)`".to_owned()));
     }
     let message = format!("`{name}` is a time in seconds since 1970, so {seconds} is long ago");

@@ -25,7 +25,7 @@ fn policy(reading: &Reading, command: &str) -> Option<(String, usize)> {
 }
 
 /// A condition without what does not count, for a comparison of texts.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     let mut inner = text.split_whitespace().collect::<String>().to_ascii_lowercase();
     while let Some(rest) = inner.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
         if rest.contains(['(', ')']) {
@@ -37,7 +37,7 @@ fn plain(text: &str) -> String {
 }
 
 /// The value of a condition that is a constant.
-fn constant(text: &str) -> Option<bool> {
+pub(super) fn constant(text: &str) -> Option<bool> {
     match plain(text).as_str() {
         "true" | "1" => Some(true),
         "false" | "0" => Some(false),
@@ -86,10 +86,19 @@ impl Reading {
     fn never_retried(&self) -> Option<(usize, String, String)> {
         /// Codes of programs that fail.
         const CODES: [i64; 6] = [1, 2, 3, 126, 127, 255];
+        /// Commands by which it may be tried again, or is done.
+        const OTHERS: [&str; 6] = [
+            "retry_until",
+            "success_exit_code",
+            "on_exit_remove",
+            "my.onexitremove",
+            "periodic_release",
+            "my.periodicrelease",
+        ];
         let (hold, at) = policy(self, "on_exit_hold").filter(|(text, _)| constant(text).is_none())?;
         let (retries, _) = self.value(&["max_retries"])?;
         let wanted = retries.trim().parse::<u32>().ok().filter(|retries| *retries > 0)?;
-        let is_other = ["retry_until", "success_exit_code", "on_exit_remove"].iter().any(|name| self.may_have(name));
+        let is_other = OTHERS.iter().any(|name| self.may_have(name));
         let hold = condition(&hold, Semantics::default())?;
         let fails = |code: i64| {
             let mut ad = ClassAd::new();

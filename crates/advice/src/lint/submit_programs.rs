@@ -3,7 +3,7 @@
 //! In: the values of a file. Out: warnings of the rule `odd-command`.
 
 use super::refusals::{Reading, warning};
-use super::submit_odd::is_for_shell;
+use super::submit_odd::{NUMBERS, is_for_shell};
 use crate::submit::queue::number;
 
 /// A statement, a message and a help.
@@ -31,15 +31,14 @@ fn words(arguments: &str) -> Vec<&str> {
     arguments.trim_matches('"').split_whitespace().collect()
 }
 
-/// `$(Process) + 1`: a number of the job and a whole number, with a sign between them.
+/// `$(Process) + 1`: the sum of a number of the job and a whole number. `-` and `*` may be arguments: standard input, all files.
 fn sum_of_macro(value: &str) -> Option<String> {
-    const NUMBERS: [&str; 6] = ["$(process)", "$(procid)", "$(step)", "$(row)", "$(itemindex)", "$(node)"];
     let words = words(value);
     let is_number = |word: &str| NUMBERS.iter().any(|known| known.eq_ignore_ascii_case(word));
     let is_integer = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
     let apart = words.windows(3).find(|part| {
         let is_pair = is_number(part[0]) && is_integer(part[2]) || is_integer(part[0]) && is_number(part[2]);
-        is_pair && matches!(part[1], "+" | "*" | "-")
+        is_pair && part[1] == "+"
     });
     let joined = words
         .iter()

@@ -102,11 +102,6 @@ fn steps(raw: &[u8]) -> Vec<TransformStep<'_>> {
     found
 }
 
-/// The condition of a transform or a route: the last `REQUIREMENTS`.
-pub(super) fn condition(raw: &[u8]) -> Option<&str> {
-    steps(raw).into_iter().rfind(|step| step.command == "REQUIREMENTS").map(|step| step.rest)
-}
-
 /// `REQUIREMENTS = condition`, which sets a macro of that name and leaves the transform without a condition.
 fn no_condition(line: &[u8], start: usize) -> Option<TransformPart> {
     const NAME: &[u8] = b"REQUIREMENTS";

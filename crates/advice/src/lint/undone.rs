@@ -1,4 +1,4 @@
-//! Policies of a configuration that undo each other, routes that get no jobs, and addresses that no daemon answers at.
+//! Policies of a configuration that undo each other, and addresses that no daemon answers at.
 //!
 //! In: a configuration. Out: warnings of the rule `conflicting-knobs`, each with the variable that it is about.
 
@@ -6,19 +6,20 @@ use classmate::Diagnostic;
 use classmate_config::Config;
 use classmate_config::internal::config::setting::list_items;
 
-use super::opposites::{both_true, condition, holds_again, is_narrower};
-use super::{lists, second_place, transforms, unknowns};
+use super::opposites::{both_true, condition, holds_again};
+use super::submit_policy::{constant, plain};
+use super::{lists, second_place, unknowns};
 
 const HOLD: &str = "SYSTEM_PERIODIC_HOLD";
 const RELEASE: &str = "SYSTEM_PERIODIC_RELEASE";
 
-/// Policies and routes of one kind that are compared with each other.
+/// Policies of one kind that are compared with each other.
 const MOST: usize = 16;
 
 /// The findings about variables that undo each other.
 pub(super) fn check(config: &Config) -> lists::Found {
     let undone = Undone { config };
-    [undone.held_again(), undone.both_true(), undone.routes(), undone.socket()].into_iter().flatten().collect()
+    [undone.held_again(), undone.both_true(), undone.socket()].into_iter().flatten().collect()
 }
 
 struct Undone<'c> {
@@ -54,7 +55,6 @@ impl Undone<'_> {
 
     /// A hold of all jobs that a release lets go (`AnalyzePolicy` in HTCondor's `user_job_policy.cpp`).
     fn held_again(&self) -> Option<(Diagnostic, String)> {
-        let plain = |text: &str| text.split_whitespace().collect::<String>().to_ascii_lowercase();
         let (holds, releases) = (self.policies(HOLD), self.policies(RELEASE));
         let mut pairs = holds.iter().flat_map(|hold| releases.iter().map(move |release| (hold, release)));
         pairs.find_map(|(hold, release)| {
@@ -73,44 +73,38 @@ impl Undone<'_> {
         })
     }
 
-    /// Policies of slots about one attribute that are true at the same time (`eval_policy` in HTCondor's `ResState.cpp`).
-    fn both_true(&self) -> Option<(Diagnostic, String)> {
-        const PAIRS: [(&str, &str, &str); 2] = [
-            ("SUSPEND", "CONTINUE", "jobs are suspended and go on, again and again"),
-            ("START", "PREEMPT", "jobs that start are preempted at once"),
-        ];
-        PAIRS.into_iter().find_map(|(one, two, effect)| {
-            let of = |name: &str| condition(&self.text(name)?, self.config.semantics());
-            let value = both_true(&of(one)?, &of(two)?, self.config.semantics())?;
-            let message = format!("`{one}` and `{two}` are both true, as with `{value}`: {effect}");
-            self.conflict([two, one], message, "write conditions that exclude each other")
+    /// Tests whether busy jobs are never suspended, so that `PREEMPT` counts for them: `SUSPEND` counts for the other ones.
+    fn never_suspends(&self) -> bool {
+        ["WANT_SUSPEND", "WANT_SUSPEND_VANILLA", "WANT_SUSPEND_VM"].into_iter().all(|name| {
+            let value = self.config.get(name).map(|value| value.map(|value| value.text));
+            let is_false = |text: Vec<u8>| constant(&String::from_utf8_lossy(&text)) == Some(false);
+            value.is_ok_and(|value| value.is_none_or(is_false))
         })
     }
 
-    /// A route all of whose jobs an earlier one takes, unless it is full (`ChooseRoute` in HTCondor's `JobRouter.cpp`).
-    fn routes(&self) -> Option<(Diagnostic, String)> {
-        const LIST: &str = "JOB_ROUTER_ROUTE_NAMES";
-        const LIMITS: [&str; 4] = ["maxjobs", "maxidlejobs", "targetuniverse", "failureratethreshold"];
-        let in_turn = self.config.boolean("JOB_ROUTER_ROUND_ROBIN_SELECTION", false).unwrap_or(true);
-        let list = self.text(LIST).filter(|_| !in_turn)?;
-        let route = |item: &Vec<u8>| {
-            let name = format!("JOB_ROUTER_ROUTE_{}", String::from_utf8_lossy(item));
-            let definition = self.config.definition(name.as_bytes()).filter(|one| one.place.is_some())?;
-            let text = condition(transforms::condition(definition.raw)?, self.config.semantics())?;
-            let lower = String::from_utf8_lossy(definition.raw).to_ascii_lowercase();
-            // What is full leaves its jobs to the next one.
-            let has_limit = LIMITS.iter().any(|limit| lower.contains(limit));
-            Some((name, text, has_limit))
+    /// The condition of suspension, which is false by default, without the cases in which it is never true.
+    fn wants_suspension(&self) -> Option<String> {
+        self.text("WANT_SUSPEND").filter(|text| !text.trim().is_empty() && constant(text) != Some(false))
+    }
+
+    /// Policies of slots about one attribute that are true at the same time (`eval_policy` in HTCondor's `ResState.cpp`).
+    fn both_true(&self) -> Option<(Diagnostic, String)> {
+        let of = |name: &str| condition(&self.text(name)?, self.config.semantics());
+        let found = |one: &'static str, two: &'static str, effect: &str| {
+            let value = both_true(&of(one)?, &of(two)?, self.config.semantics())?;
+            let message = format!("`{one}` and `{two}` are both true, as with `{value}`: {effect}");
+            Some((value, [two, one], message))
         };
-        let routes: Vec<_> = list_items(list.as_bytes()).iter().filter_map(route).take(MOST).collect();
-        let pairs = routes.iter().enumerate().flat_map(|(at, later)| routes[..at].iter().map(move |one| (one, later)));
-        let mut pairs = pairs.filter(|((.., has_limit), _)| !has_limit);
-        let ((first, ..), (later, ..)) =
-            pairs.find(|((_, broad, _), (_, narrow, _))| is_narrower(narrow, broad, self.config.semantics()))?;
-        let message = format!("`{first}`, which is earlier in the list, takes each job that `{later}` takes");
-        let help = "write the route with the narrower `REQUIREMENTS` first";
-        let found = self.config.definition(LIST.as_bytes())?.name_warning(message).help(help);
-        Some((found.code("conflicting-knobs"), LIST.to_owned()))
+        let of_suspension = || {
+            let wants = self.wants_suspension()?.to_ascii_lowercase();
+            let found = found("SUSPEND", "CONTINUE", "jobs are suspended and go on, again and again")?;
+            // A condition about the same attribute may exclude the value.
+            let name = found.0.split(' ').next().unwrap_or_default().to_ascii_lowercase();
+            (!wants.contains(&name)).then_some(found)
+        };
+        let of_start = || found("START", "PREEMPT", "jobs that start are preempted at once");
+        let (_, names, message) = of_suspension().or_else(|| of_start().filter(|_| self.never_suspends()))?;
+        self.conflict(names, message, "write conditions that exclude each other")
     }
 
     /// The name of a socket in the address of a collector that runs without the daemon that knows such names
