@@ -306,7 +306,9 @@ impl<'a> Queue<'a> {
         let added = added.map(|(name, value)| (name, Attribute::Literal(value)));
         if self.whole {
             let mut ad = (*job.ad).clone();
-            added.into_iter().for_each(|(name, value)| ad.set(name, value));
+            for (name, value) in added {
+                ad.set(name, value);
+            }
             return ad;
         }
         match autocluster.checked_sub(1).and_then(|at| self.autoclusters.get(at as usize)) {
