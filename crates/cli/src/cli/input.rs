@@ -312,8 +312,8 @@ impl AdText {
         if is_whole {
             return Ok(AdText { ads: ads.into_iter(), part: Cursor::default() });
         }
-        let whole: Vec<ClassAd> = ads.iter().map(flattened).collect();
-        Ok(AdText { ads: Vec::new().into_iter(), part: Cursor::new(written_ads(&whole)?) })
+        let ads: Vec<ClassAd> = ads.iter().map(whole).collect();
+        Ok(AdText { ads: Vec::new().into_iter(), part: Cursor::new(written_ads(&ads)?) })
     }
 }
 
