@@ -1932,7 +1932,7 @@ fn names_of_other_things_are_not_meant() {
     assert!(suggested[0].ends_with("with `HasSingularity is true`"), "{suggested:?}");
 }
 
-/// A hold and a release set EnteredCurrentStatus anew; QDate stays. The condition became false at 1000 + 600.
+/// A hold and a release set `EnteredCurrentStatus` anew; `QDate` stays. The condition became false at 1000 + 600.
 #[test]
 fn a_job_can_run_again_if_the_time_it_depends_on_may_change() {
     let text = |attribute: &str| {
