@@ -751,9 +751,9 @@ fn a_cycle_of_ads_that_all_differ_takes_time_for_its_pairs_alone() {
         text(&output.stderr)
     );
     let output = in_memory(&["explain", "--slots", &slots, "--jobs", &jobs, "--all"]);
-    // Of 2900 requests without a slot, 20,000,000 / (3000 + 50 * 3000) are evaluated.
+    // Of 2900 requests without a slot, 20,000,000 / (8000 + 3000 + 50 * 3000) = 124 are evaluated.
     let message = text(&output.stderr);
-    assert!(message.contains("the cause of 2770 requests is what the cycle recorded"), "{message}");
+    assert!(message.contains("the cause of 2776 requests is what the cycle recorded"), "{message}");
 }
 
 /// Each slot takes all the steps that one evaluation may take, and an explanation evaluates it many times.

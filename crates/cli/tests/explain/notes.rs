@@ -169,8 +169,8 @@ fn jobs_that_are_not_matched_are_counted_by_their_universe() {
     assert_eq!(
         surveyed(&Snapshot { jobs, ..Snapshot::default() }),
         "0 idle jobs: 0 matched, 0 not matched\n\
-         2 more jobs are in the local universe, without a slot: START_LOCAL_UNIVERSE of its access point decides (such as job 1.0)\n\
-         1 more job is in the scheduler universe, without a slot: START_SCHEDULER_UNIVERSE of its access point decides (such as job 1.1)\n"
+         2 more jobs are in the local universe, without a slot: START_LOCAL_UNIVERSE of the access point decides (such as job 1.0)\n\
+         1 more job is in the scheduler universe, without a slot: START_SCHEDULER_UNIVERSE of the access point decides (such as job 1.1)\n"
     );
 }
 
