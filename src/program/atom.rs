@@ -255,7 +255,7 @@ impl<'a> AdPair<'a> {
         found
     }
 
-    /// What a name is in the ad of a side, as in [`Surrounding`]; adds the names that an expression mentions.
+    /// The kind of an attribute in the ad of a side, as in [`Surrounding`]; adds the names that an expression mentions.
     fn look(&self, name: Name, side: Side, next: &mut Vec<Name>, mentions: &mut MentionsCache) -> usize {
         match self.ad(side).lookup(name) {
             None => 0,

@@ -7,14 +7,8 @@ use classmate::ClassAd;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
 use classmate_advice::internal::submit::{SubmitContext, jobs};
+use classmate_pool::internal::queue::cluster::whole;
 use serde::Deserialize;
-
-/// A job with what it has in common with the others of its file.
-fn whole(job: &ClassAd) -> ClassAd {
-    let mut whole = ClassAd::new();
-    whole.update_from_chain(job);
-    whole
-}
 
 #[derive(Deserialize)]
 struct Recorded {

@@ -34,6 +34,7 @@ use classmate_config::internal::config::user_map::user_maps;
 use classmate_config::internal::config::{ConfigError, Disk};
 use classmate_pool::internal::negotiate::prepared::collected;
 use classmate_pool::internal::pool::attribute;
+use classmate_pool::internal::queue::cluster::whole;
 use classmate_pool::{AccountantLog, Match, Outcome, Snapshot, negotiate};
 
 /// Numberings of the pseudonyms that are tried: the order of equal submitters depends on their names.
@@ -308,8 +309,7 @@ impl Anonymizer {
 
     /// An ad with pseudonyms, without the strings that a cycle does not look at; `known` has the expressions by address.
     fn ad(&self, ad: &ClassAd, known: &mut HashMap<usize, Option<Expr>>) -> ClassAd {
-        let mut whole = ClassAd::new();
-        whole.update_from_chain(ad);
+        let whole = whole(ad);
         let mut out = ClassAd::with_capacity(whole.len());
         for (name, value) in whole.attributes() {
             let folded = name.folded();

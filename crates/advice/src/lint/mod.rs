@@ -28,7 +28,7 @@ pub mod missing;
 mod near_names;
 mod odd_calls;
 pub(crate) mod open_macros;
-pub(crate) mod opposites;
+mod opposites;
 mod own_types;
 mod pairs;
 pub(crate) mod placing;

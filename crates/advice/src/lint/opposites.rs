@@ -12,25 +12,10 @@ use classmate::{ClassAd, EvalOptions, Expr, ParseOptions, Semantics, Value};
 
 use super::attributes::{Kind, fact};
 use super::unknowns;
+use crate::submit::added::OF_HOLDS;
 
 /// Largest text of a condition that is looked at.
 const MAX_TEXT: usize = 2_000;
-
-/// Attributes of a job, lower case, that change when it is held, or released.
-pub(crate) const OF_HOLDS: [&[u8]; 12] = [
-    b"enteredcurrentstatus",
-    b"holdreason",
-    b"holdreasoncode",
-    b"holdreasonsubcode",
-    b"jobstatus",
-    b"lastholdreason",
-    b"lastholdreasoncode",
-    b"lastholdreasonsubcode",
-    b"lastjobstatus",
-    b"numholds",
-    b"numholdsbyreason",
-    b"releasereason",
-];
 
 /// The values of `JobStatus` of an idle job, and of a held one.
 const IDLE: &str = "1";

@@ -77,15 +77,11 @@ fn refused(steps: &[TransformStep<'_>]) -> Option<Diagnostic> {
     let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
     let expr = parse_expr(condition.rest.as_bytes(), &options).ok().filter(|_| !condition.rest.contains('$'))?;
     let (mut present, mut missing) = (Vec::new(), Vec::new());
-    let mut open = vec![expr.root()];
-    while let Some(id) = open.pop() {
-        match *expr.tree().node(expr.tree().bare(id)) {
-            Node::Binary(BinaryOp::And, left, right) => open.extend([right, left]),
-            _ => match asked(expr.tree(), id) {
-                Some((name, true)) => present.push(name),
-                Some((name, false)) => missing.push(name),
-                None => {}
-            },
+    for id in expr.tree().flattened(BinaryOp::And, expr.root()) {
+        match asked(expr.tree(), id) {
+            Some((name, true)) => present.push(name),
+            Some((name, false)) => missing.push(name),
+            None => {}
         }
     }
     steps.iter().enumerate().find_map(|(at, step)| {

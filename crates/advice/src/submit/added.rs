@@ -201,6 +201,22 @@ static OF_HTCONDOR: LazyLock<HashSet<Vec<u8>>> = LazyLock::new(|| {
     listed.chain(NAMES).map(|name| name.to_ascii_lowercase().into_bytes()).collect()
 });
 
+/// Attributes of a job, lower case, that change when it is held, or released.
+pub(crate) const OF_HOLDS: [&[u8]; 12] = [
+    b"enteredcurrentstatus",
+    b"holdreason",
+    b"holdreasoncode",
+    b"holdreasonsubcode",
+    b"jobstatus",
+    b"lastholdreason",
+    b"lastholdreasoncode",
+    b"lastholdreasonsubcode",
+    b"lastjobstatus",
+    b"numholds",
+    b"numholdsbyreason",
+    b"releasereason",
+];
+
 /// Tests if HTCondor sets an attribute of a job, whatever the submit file says.
 pub(crate) fn is_of_htcondor(name: Name) -> bool {
     OF_HTCONDOR.contains(name.folded()) || is_measured(name)

@@ -16,6 +16,7 @@ use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::print::Style;
 use classmate::{ClassAd, EvalOptions, Expr, ParseOptions, Scope, Value};
 use classmate_config::ConfigError;
+use classmate_pool::internal::queue::cluster::whole;
 
 /// The default of `SCHEDD_INTERVAL`, in seconds.
 const SCHEDD_INTERVAL: i64 = 300;
@@ -54,9 +55,7 @@ const OPERATING_SYSTEM: [&str; 6] =
 /// did before the change; none if it adds none.
 pub(crate) fn completed(before: &ClassAd, after: &ClassAd) -> Option<Expr> {
     let added = |job: &ClassAd| {
-        let mut whole = ClassAd::new();
-        whole.update_from_chain(job);
-        let job = &whole;
+        let job = &whole(job);
         let requirements = job.get("Requirements")?;
         let names = requirements.tree().names(requirements.root()).map(|name| name.folded().to_vec());
         let mentioned = Mentioned(names.collect());

@@ -5,18 +5,17 @@
 use std::cell::{Cell, RefCell};
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use hashbrown::HashMap;
 
 use super::attributes::Command;
 
 use classmate::internal::ad::Attribute;
-use classmate::internal::program::column::identical;
 use classmate::internal::program::mentions::Mentions;
 use classmate::internal::syntax::literal::Literal;
 use classmate::{ClassAd, Expr, Name};
 use classmate_config::{Config, ConfigError};
+use classmate_pool::internal::queue::cluster::same;
 
 /// Texts of one command that are remembered with their expressions.
 const MAX_TEXTS: usize = 4;
@@ -77,20 +76,11 @@ impl KnownRequirements {
     fn are_of(&self, job: &ClassAd, universe: &str) -> bool {
         let is_alike = |(one, other): ((Name, &Attribute), (Name, &Attribute))| {
             one.0 == other.0
-                && (is_same(one.1, other.1) || self.free.contains(&one.0) && is_as_much(one.0, one.1, other.1))
+                && (same(one.1, other.1) || self.free.contains(&one.0) && is_as_much(one.0, one.1, other.1))
         };
         self.universe == universe
             && self.before.len() == job.len()
             && self.before.attributes().zip(job.attributes()).all(is_alike)
-    }
-}
-
-/// Tests if two values are the same. Expressions of one text are shared.
-fn is_same(one: &Attribute, other: &Attribute) -> bool {
-    match (one, other) {
-        (Attribute::Literal(one), Attribute::Literal(other)) => identical(one, other),
-        (Attribute::Tree(one), Attribute::Tree(other)) => Arc::ptr_eq(one, other),
-        _ => false,
     }
 }
 
@@ -186,7 +176,7 @@ impl SharedValues {
         let (before, free) = (job.clone(), free_numbers(job));
         self.has_varied.set(false);
         set(job)?;
-        let is_new = |(name, value): &(Name, &Attribute)| !before.lookup(*name).is_some_and(|old| is_same(old, value));
+        let is_new = |(name, value): &(Name, &Attribute)| !before.lookup(*name).is_some_and(|old| same(old, value));
         let set = job.attributes().filter(is_new).map(|(name, value)| (name, value.clone())).collect();
         let known = KnownRequirements { universe: universe.to_owned(), before, free, set };
         *self.requirements.borrow_mut() = Some(known).filter(|_| !self.has_varied.get());

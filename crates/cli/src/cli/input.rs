@@ -26,6 +26,7 @@ use classmate::{ClassAd, Diagnostic, EvalOptions, Format, Reader, Report, Series
 use classmate_config::internal::config::BYTE_ORDER_MARK;
 use classmate_config::internal::config::slurm::SKIPPED_LINE;
 use classmate_pool::internal::negotiate::directory::{AdFileReport, AdInput, read_ads};
+use classmate_pool::internal::queue::cluster::whole;
 
 /// A file of a pool's directory, if it has it.
 pub(super) fn own(pool: Option<&Path>, name: &str) -> Option<PathBuf> {
@@ -327,13 +328,6 @@ impl Read for AdText {
         self.part = Cursor::new(text_of(&ads, Format::Long)?.0);
         self.part.read(buffer)
     }
-}
-
-/// An ad with the attributes of its chained parents as its own.
-fn whole(ad: &ClassAd) -> ClassAd {
-    let mut whole = ClassAd::new();
-    whole.update_from_chain(ad);
-    whole
 }
 
 /// Reads all ads of a file, on all threads if it is of the long format.

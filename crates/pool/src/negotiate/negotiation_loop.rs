@@ -63,7 +63,7 @@ pub struct NegotiationLoop<'c> {
     protocols: Vec<Protocols>,
     /// The autoclusters whose jobs require something of what the negotiator adds to a request, as far as this was asked.
     require_standing: RefCell<HashMap<u32, bool>>,
-    /// What is known of the ads of requests.
+    /// The places of the attributes of requests in the ads of their jobs.
     pub(super) excerpts: RefCell<Excerpts>,
     /// False if neither slots nor the configuration refer to what the negotiator adds to a request; computed when first
     /// needed.

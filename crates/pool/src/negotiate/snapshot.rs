@@ -12,6 +12,7 @@ use crate::pool::ad_reader::AdReader;
 use crate::pool::slot::Slot;
 use crate::priority::Policy;
 use crate::priority::ranking::ServiceOrder;
+use crate::queue::cluster::whole;
 use classmate::internal::ad::{Attribute, ClassAd};
 use classmate::internal::builtin::user_map::{UserMap, UserMaps};
 use classmate::internal::eval::scope::EvalOptions;
@@ -155,11 +156,6 @@ struct RecordedAssignment {
 }
 
 fn written(ads: &[ClassAd]) -> Vec<TextOrBytes> {
-    let whole = |ad: &ClassAd| {
-        let mut whole = ClassAd::new();
-        whole.update_from_chain(ad);
-        whole
-    };
     let text = |ad: &ClassAd| if ad.chained().is_some() { whole(ad).to_expr() } else { ad.to_expr() };
     ads.iter().map(|ad| text(ad).to_text(Style::New).into()).collect()
 }

@@ -68,8 +68,32 @@ fn differs(ad: &ClassAd, common: &ClassAd, different: &mut Vec<(Name, Attribute)
     found == common.len()
 }
 
+/// An ad with the attributes of its chained parents as its own: what [`Siblings::chain`] was given.
+///
+/// ```
+/// use classmate::ClassAd;
+/// use classmate_pool::internal::queue::cluster::{Siblings, whole};
+/// let job = Siblings::default().chain(ClassAd::parse(b"[a = 1; b = 2]")?);
+/// assert_eq!((job.len(), whole(&job).to_string().as_str()), (0, "[ a = 1; b = 2 ]"));
+/// # Ok::<(), classmate::internal::error::SyntaxError>(())
+/// ```
+pub fn whole(ad: &ClassAd) -> ClassAd {
+    let mut whole = ClassAd::new();
+    whole.update_from_chain(ad);
+    whole
+}
+
 /// Returns whether two attributes are identical. Expressions that were read together are shared if equal.
-pub(crate) fn same(a: &Attribute, b: &Attribute) -> bool {
+///
+/// ```
+/// use classmate::ClassAd;
+/// use classmate_pool::internal::queue::cluster::same;
+/// let ad = ClassAd::parse(b"[a = 1; b = 1; c = 1.0]")?;
+/// let values: Vec<_> = ad.attributes().map(|(_, value)| value).collect();
+/// assert_eq!([same(values[0], values[1]), same(values[0], values[2])], [true, false]);
+/// # Ok::<(), classmate::internal::error::SyntaxError>(())
+/// ```
+pub fn same(a: &Attribute, b: &Attribute) -> bool {
     match (a, b) {
         (Attribute::Literal(a), Attribute::Literal(b)) => identical(a, b),
         (Attribute::Tree(a), Attribute::Tree(b)) => Arc::ptr_eq(a, b),
@@ -97,8 +121,7 @@ mod tests {
         assert_eq!(ads.iter().map(ClassAd::len).collect::<Vec<_>>(), [0, 1, 1]);
         for (text, ad) in texts.iter().zip(&ads) {
             let read = ClassAd::parse(text.as_bytes()).unwrap();
-            let mut whole = ClassAd::new();
-            whole.update_from_chain(ad);
+            let whole = whole(ad);
             assert!(whole.same_as(&read), "{text}: {whole}");
         }
     }
