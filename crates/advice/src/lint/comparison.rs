@@ -488,7 +488,7 @@ impl Finder<'_> {
             let reference = self.tree.reference(self.tree.bare(id));
             reference.and_then(|one| self.known(one)).is_some_and(|fact| fact.kind == Some(Kind::Integer))
         };
-        if value.fract() == 0.0 || value.abs() >= 1.0 || !is_integer(left) || !is_integer(right) {
+        if value.fract() == 0.0 || value.abs() >= 10.0 || !is_integer(left) || !is_integer(right) {
             return None;
         }
         let quotient = written(self.context.text, self.span(of)?);

@@ -84,6 +84,10 @@ fn idle_settings(config: &Config, list: &Definition<'_>, items: &BTreeSet<String
     let whole = has_root(config);
     let of_daemon = |one: &Definition<'_>| {
         let upper = String::from_utf8_lossy(bare(one.name)).to_ascii_uppercase();
+        // `HAD` leaves the copies to the other (`StateMachine.cpp`).
+        if upper == "HAD_USE_REPLICATION" && items.contains("HAD") && config.boolean(&upper, false).unwrap_or(false) {
+            return Some("REPLICATION");
+        }
         ALONE.into_iter().find(|daemon| upper.strip_prefix(daemon).is_some_and(|rest| rest.starts_with('_')))
     };
     let settings: Vec<(&str, Definition<'_>)> = config

@@ -9,7 +9,7 @@ use super::knobs::{bare, is_expression};
 use super::relations::{NamedValues, Relation, Values, Verb, is_on, matched, of_config};
 use super::{lists, second_place, unknowns};
 use classmate::Diagnostic;
-use classmate_config::internal::config::check::{has_root, referenced};
+use classmate_config::internal::config::check::referenced;
 use classmate_config::internal::config::history::assigned;
 use classmate_config::internal::config::is_name_byte;
 use classmate_config::{Config, Definition};
@@ -150,7 +150,13 @@ fn alike(config: &Config, written: &BTreeMap<String, Definition<'_>>, found: &mu
         for (name, _, others) in instances(row, written) {
             let known = |name: &str| written.get(name).and_then(|one| Some((one, value(config, one)?)));
             let (Some((one, text)), Some(other)) = (known(&name), others.first()) else { continue };
-            if known(other).is_some_and(|(_, value)| value == text && !text.is_empty()) {
+            // A default counts as well.
+            let default = || value(config, &config.definition(other.as_bytes())?);
+            if known(other)
+                .map(|(_, value)| value)
+                .or_else(default)
+                .is_some_and(|other| other == text && !text.is_empty())
+            {
                 let effect = row.effect.map(|effect| format!(": {effect}")).unwrap_or_default();
                 let message = format!("`{name}` and `{other}` have one value{effect}");
                 found.push(warning(one, message, &format!("write another value for `{name}`")));
@@ -182,7 +188,8 @@ fn lacking(config: &Config, (written, referenced): (&Written<'_>, &BTreeSet<Vec<
             row.left.iter().flat_map(|side| written.iter().filter(|(known, _)| matched(side.name, known).is_some()));
         let is_meant = |(name, one): &(&String, &Definition<'_>)| {
             let is_said = needed.iter().any(|switch| written.contains_key(*switch) && is_switched_off(switch, name));
-            value(config, one).is_some_and(|value| is_on(&value))
+            // A negative number stands for the default.
+            value(config, one).is_some_and(|value| is_on(&value) && !Values::Negative.has(&value))
                 && !is_default(config, name, one)
                 && !is_said
                 && !referenced.contains(name.as_bytes())
@@ -193,7 +200,7 @@ fn lacking(config: &Config, (written, referenced): (&Written<'_>, &BTreeSet<Vec<
         // Other files may have what is set for a whole machine.
         let is_told = needed.iter().any(|name| written.contains_key(*name));
         let is_whole_feature = all.len() > if row.verb == Verb::NeedTogether { 1 } else { 2 };
-        if row.verb != Verb::Need && !is_told && !is_whole_feature && !has_root(config) {
+        if row.verb != Verb::Need && !is_told && !is_whole_feature && !lists::is_whole(config) {
             continue;
         }
         let needed: Vec<String> =

@@ -102,7 +102,7 @@ impl<'c> ExecutionPoint<'c> {
         const LIMIT: &str = "CGROUP_HARD_MEMORY_LIMIT_EXPR";
         let policy = self.text(POLICY);
         match (self.set(LIMIT), policy.as_str()) {
-            (Some((one, _)), "hard" | "soft" | "none" | "") => {
+            (Some((one, _)), "hard" | "none" | "") => {
                 let message = format!("`{LIMIT}` has no effect: `{POLICY}` is `{policy}`");
                 Some(problem(&one, message, format!("write `{POLICY} = custom`")))
             }

@@ -9,7 +9,7 @@ use super::schema::AdSchema;
 use super::scope::Seen;
 use super::units::in_unit;
 use super::versions::{LintVersions, changed, read_elsewhere};
-use super::{alternatives, comparison, exclusive, missing, rules, samples};
+use super::{alternatives, bindings, comparison, exclusive, missing, rules, samples};
 use crate::versions::VersionText;
 use classmate::internal::analysis::clauses::{Certainty, Claim, claims, is_value};
 use classmate::internal::analysis::evaluate::unknown;
@@ -160,6 +160,7 @@ pub fn parsed(context: &LintContext<'_>, expr: &Expr) -> Vec<Diagnostic> {
             || found.code == "never-true" && (is_reported || of_whole && (!reported.is_empty() || of_value()))
     };
     found.extend(certain.into_iter().filter(|found| !explained(found)));
+    bindings::find(context, expr, &mut found);
     exclusive::find(context, expr, &mut found);
     let before = found.len();
     samples::find(context, expr, &mut found);
@@ -169,6 +170,7 @@ pub fn parsed(context: &LintContext<'_>, expr: &Expr) -> Vec<Diagnostic> {
     if context.role.condition {
         found.extend(no_condition(context, expr));
         found.extend(policy_state::find(context, expr));
+        found.extend(policy_state::never_started(context, expr));
         missing::find(context, expr, &mut found);
         alternatives::find(context, expr, &mut found);
     }

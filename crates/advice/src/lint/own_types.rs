@@ -6,7 +6,7 @@ use super::arguments::OF_STRINGS;
 use super::attributes::is_known;
 use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::literal::Literal;
-use classmate::internal::syntax::operator::BinaryOp;
+use classmate::internal::syntax::operator::{BinaryOp, UnaryOp};
 use classmate::internal::syntax::view::{RefScope, View};
 use classmate::{Diagnostic, Expr, Name};
 
@@ -27,7 +27,31 @@ const OF_LISTS: [(&[u8], &[usize]); 11] = [
 
 /// The finding about the first such comparison or call; `value` gives the value of an attribute that is defined.
 pub(super) fn check(expr: &Expr, value: &dyn Fn(Name) -> Option<Expr>) -> Option<Diagnostic> {
-    compared(expr, value).or_else(|| called(expr, value))
+    compared(expr, value).or_else(|| called(expr, value)).or_else(|| joined(expr, value))
+}
+
+/// The finding about the first string that `&&`, `||`, `!` or `?:` takes for a truth: the value is ERROR.
+fn joined(expr: &Expr, value: &dyn Fn(Name) -> Option<Expr>) -> Option<Diagnostic> {
+    let tree = expr.tree();
+    (tree.first_of(expr.root())..=expr.root()).find_map(|id| {
+        let operands = match *tree.node(id) {
+            Node::Binary(BinaryOp::And | BinaryOp::Or, left, right) => vec![left, right],
+            Node::Unary(UnaryOp::Not, inner) => vec![inner],
+            _ => return None,
+        };
+        operands.into_iter().find_map(|operand| {
+            let reference = tree.reference(tree.bare(operand))?;
+            let name = reference.name;
+            if is_known(name.folded()) || reference.scope == RefScope::Target {
+                return None;
+            }
+            let own = value(name)?;
+            let Node::Literal(Literal::Str(_)) = own.tree().node(own.tree().bare(own.root())) else { return None };
+            let message = format!("`{name}` is a string here: as a condition it is ERROR");
+            let help = format!("write `{name} = true`, without quotes, or a comparison");
+            Some(Diagnostic::warning(message, tree.span(operand)?).help(help).code("type-clash"))
+        })
+    })
 }
 
 /// The finding about the first call of a function for lists with a string, or for strings with a list: its value is ERROR

@@ -4,6 +4,7 @@
 //! In: an expression and the state of its jobs. Out: a finding of the rule `never-true` for a clause that asks for another.
 
 use super::expression::{LintContext, written};
+use super::scope::Seen;
 use classmate::internal::syntax::expr::{Node, NodeId, Tree};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
@@ -55,6 +56,50 @@ pub(super) fn find(context: &LintContext<'_>, expr: &Expr) -> Option<Diagnostic>
         }
     }
     None
+}
+
+/// The finding about a time since the start of a job, which is asked of idle jobs: those that never ran have no start.
+pub(super) fn never_started(context: &LintContext<'_>, expr: &Expr) -> Option<Diagnostic> {
+    /// Attributes that the access point gives jobs when they start (`schedd.cpp`).
+    const STARTS: [&[u8]; 4] =
+        [b"jobcurrentstartdate", b"jobcurrentstartexecutingdate", b"jobstartdate", b"shadowbday"];
+    /// Attributes that tell whether a job ran.
+    const RUNS: [&[u8]; 3] = [b"jobruncount", b"numjobstarts", b"numshadowstarts"];
+    const IDLE: i64 = 1;
+    let tree = expr.tree();
+    let is_of_job = context.role.mine == Seen::Job && context.role.other == Seen::Nothing;
+    let clauses = tree.flattened(BinaryOp::And, expr.root());
+    let is_number = |id: NodeId, wanted: i64| matches!(tree.node(tree.bare(id)), Node::Literal(Literal::Int(number)) if *number == wanted);
+    let name = |id: NodeId| Some(tree.reference(tree.bare(id))?.name);
+    let is_idle = |id: &NodeId| match *tree.node(tree.bare(*id)) {
+        Node::Binary(BinaryOp::Equal | BinaryOp::Is, left, right) => {
+            name(left).is_some_and(|name| name.folded() == b"jobstatus") && is_number(right, IDLE)
+        }
+        _ => false,
+    };
+    let asks_for_runs = |id: &NodeId| match *tree.node(tree.bare(*id)) {
+        Node::Binary(BinaryOp::Equal | BinaryOp::Is, _, right) if is_number(right, 0) => false,
+        _ => tree.references(*id).any(|one| RUNS.contains(&one.name.folded())),
+    };
+    if !is_of_job || !clauses.iter().any(is_idle) || clauses.iter().any(asks_for_runs) {
+        return None;
+    }
+    clauses.iter().find_map(|clause| {
+        let Node::Binary(op, left, right) = *tree.node(tree.bare(*clause)) else { return None };
+        let start = tree.references(*clause).find(|one| STARTS.contains(&one.name.folded()))?.name;
+        let is_time = [left, right]
+            .into_iter()
+            .any(|id| matches!(tree.node(tree.bare(id)), Node::Binary(BinaryOp::Subtract, ..)));
+        // Whoever asks whether it is there knows that it may not be.
+        let asks = tree.references(expr.root()).filter(|one| one.name == start).count() > 1;
+        if !op.is_comparison() || !is_time || asks {
+            return None;
+        }
+        let span = tree.span(*clause)?;
+        let message = format!("an idle job that never ran has no `{start}`, so this is UNDEFINED for it");
+        let help = "write `QDate`, when the job was submitted, or `EnteredCurrentStatus`, since when it is idle";
+        Some(Diagnostic::warning(message, span).help(help).code("undefined-means-no"))
+    })
 }
 
 /// The reason for which a comparison is false for all jobs in a state, and the help.

@@ -91,7 +91,7 @@ fn read_all(statements: &[String], endless: bool, given: BTreeSet<String>) -> Re
         }
     }
     if let Some(last) = statements.last().filter(|_| endless) {
-        let message = "the list of items has no closing `)` at the beginning of a line";
+        let message = "the list of items of `queue` has no closing `)` at the beginning of a line";
         reading.found.push((statements.len() - 1, error(message, last, "write `)` on a line of its own")));
         return reading;
     }

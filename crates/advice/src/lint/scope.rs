@@ -42,6 +42,20 @@ impl Seen {
     }
 }
 
+/// Attributes of slots, lower case, that access points have too (the manual's page of their attributes).
+const OF_BOTH: [&[u8]; 10] = [
+    b"daemoncoredutycycle",
+    b"detectedcpus",
+    b"detectedmemory",
+    b"machine",
+    b"monitorselfage",
+    b"monitorselfcpuusage",
+    b"monitorselfimagesize",
+    b"monitorselfresidentsetsize",
+    b"monitorselftime",
+    b"virtualmemory",
+];
+
 /// A reference to an attribute that the ad it looks in never has.
 pub(super) fn unseen(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
     let (mine, other) = (context.role.mine, context.role.other);
@@ -58,7 +72,8 @@ pub(super) fn unseen(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Opti
     }
     let owner = only_in(reference.name.folded())?;
     let ours = reference.scope != RefScope::Target && (context.defined)(reference.name);
-    let lacks = |seen: Seen| seen == Seen::Nothing || seen.word().is_some_and(|word| word != owner);
+    let has = |seen: Seen| seen == Seen::Scheduler && OF_BOTH.contains(&reference.name.folded());
+    let lacks = |seen: Seen| seen == Seen::Nothing || seen.word().is_some_and(|word| word != owner && !has(seen));
     let missed = match reference.scope {
         RefScope::My => lacks(mine),
         RefScope::Target => lacks(other),

@@ -532,8 +532,9 @@ impl Reading {
 
     /// Commands under two names with two values: the name that `condor_submit` reads, the other, and its statement.
     pub(super) fn two_names(&self) -> Vec<(&'static str, &'static str, usize)> {
-        const NAMES: [(&str, &[&str]); 18] = [
+        const NAMES: [(&str, &[&str]); 19] = [
             ("arguments", &["args"]),
+            ("environment", &["env"]),
             ("error", &["stderr"]),
             ("executable", &["cmd"]),
             ("getenv", &["get_env"]),

@@ -552,6 +552,7 @@ impl<'r> Macros<'r> {
                     .or_else(|| self.of_slot(&lower).filter(|_| !speaks))
                     .or_else(|| of_environment(name))
                     .or_else(|| of_job(&lower))
+                    .or_else(|| of_configuration(name))
                     .or_else(|| of_shell(name))
                     .or_else(|| Some(format!("the items are called `$({})`", item().filter(|_| name.len() >= 3)?)))
                     .or_else(|| Some(format!("did you mean `$({})`?", slip()?)))
@@ -714,6 +715,27 @@ fn other_notation(text: &str, is_own: &dyn Fn(&str) -> bool) -> Option<(String, 
             (is_closed && is_own(name)).then(|| (shown, name.to_owned()))
         })
     })
+}
+
+/// The help about a macro of configurations, which `condor_submit` does not look up: `$(HOUR)`.
+fn of_configuration(name: &str) -> Option<String> {
+    const NAMES: [&str; 9] = [
+        "HOUR",
+        "MINUTE",
+        "COLLECTOR_HOST",
+        "CONDOR_HOST",
+        "FILESYSTEM_DOMAIN",
+        "FULL_HOSTNAME",
+        "LOCAL_DIR",
+        "RELEASE_DIR",
+        "UID_DOMAIN",
+    ];
+    let what = match name {
+        "HOUR" => "write `3600`",
+        "MINUTE" => "write `60`",
+        _ => "write its value",
+    };
+    NAMES.contains(&name).then(|| format!("macros of the configuration have no value in submit files: {what}"))
 }
 
 /// The help about another word for a number of the job: `$(ProcNum)`, `$(cluster_number)`.

@@ -565,8 +565,10 @@ fn odd_files(name: &str, value: &str) -> Option<(String, String)> {
         }
         "container_image" => {
             let parts = value.split_once(':');
-            let tagged =
-                parts.is_some_and(|(image, tag)| !image.contains(['/', '.']) && !tag.is_empty() && !tag.contains('/'));
+            let is_path = value.starts_with(['/', '.', '~', '"', '$']) || value.contains("://") || value.contains('\\');
+            let tagged = parts.is_some_and(|(image, tag)| !image.is_empty() && !tag.is_empty() && !tag.contains('/'))
+                && !is_path
+                && !value.ends_with(".sif");
             let message = format!("`{value}` is the name of a folder here");
             tagged.then(|| (message, format!("write `docker://{value}` for an image of a registry")))
         }

@@ -39,6 +39,7 @@ const WORDS: [(&str, &[&str]); 3] =
 /// The finding about a value of another shape.
 pub(super) fn odd_shape(name: &str, value: &str) -> Option<(String, String)> {
     typographic(name, value)
+        .or_else(|| typographic_dash(name, value))
         .or_else(|| truth_for_name(name, value))
         .or_else(|| joined_names(name, value))
         .or_else(|| of_environment(name, value))
@@ -49,6 +50,25 @@ pub(super) fn odd_shape(name: &str, value: &str) -> Option<(String, String)> {
         .or_else(|| odd_name(name, value))
         .or_else(|| other_word(name, value))
         .or_else(|| out_of_range(name, value))
+}
+
+/// `arguments = –n 5`: the dash of a word processor begins no option.
+fn typographic_dash(name: &str, value: &str) -> Option<(String, String)> {
+    const DASHES: [char; 4] = ['\u{2012}', '\u{2013}', '\u{2014}', '\u{2212}'];
+    if !matches!(name, "arguments" | "args" | "arguments2") {
+        return None;
+    }
+    let is_option = |word: &&str| {
+        let rest = word.trim_start_matches(DASHES);
+        let begins = rest.trim_start_matches('-').starts_with(|sign: char| sign.is_ascii_alphanumeric());
+        rest.len() < word.len() && begins
+    };
+    let word = value.split([' ', '\t', '"', '\'']).find(is_option)?;
+    let dash = word.chars().next()?;
+    let message = format!("`{dash}` in `{word}` is an ordinary character, and begins no option");
+    let option = word.trim_start_matches(DASHES).trim_start_matches('-');
+    let front = if option.split('=').next().is_some_and(|letters| letters.len() == 1) { "-" } else { "--" };
+    Some((message, format!("write `{front}{option}`")))
 }
 
 /// `arguments = “--name x”`: quotes of a word processor are ordinary characters.

@@ -234,7 +234,11 @@ impl Reader<'_> {
         let version = config.semantics().series().release();
         condition::holds(&text, version, |name| config.is_defined(name)).map_err(|why| {
             let found = if written.is_empty() { "nothing".to_owned() } else { format!("`{}`", shown(&text)) };
-            line.error(&range, format!("expected a condition, found {found}")).help(why)
+            line.error(
+                &range,
+                format!("expected a boolean, a number, `defined` or `version` after `if`, found {found}"),
+            )
+            .help(why)
         })
     }
 
@@ -594,8 +598,12 @@ mod tests {
             ("elif true", "`elif` without `if`", "root:1:1"),
             ("if true\nelse\nelse\nendif", "`else` after `else`", "root:3:1"),
             ("if false\nelse\nelif true\nendif", "`elif` after `else`", "root:3:1"),
-            ("if 1 > 0\nendif", "expected a condition, found `1 > 0`", "root:1:4"),
-            ("if\nendif", "expected a condition, found nothing", "root:1:3"),
+            (
+                "if 1 > 0\nendif",
+                "expected a boolean, a number, `defined` or `version` after `if`, found `1 > 0`",
+                "root:1:4",
+            ),
+            ("if\nendif", "expected a boolean, a number, `defined` or `version` after `if`, found nothing", "root:1:3"),
         ] {
             let (found, at, _) = refused(&[("root", text)]);
             assert_eq!((found.as_str(), at.as_str()), (message, place), "{text}");

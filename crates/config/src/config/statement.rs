@@ -175,7 +175,8 @@ fn assignment(text: &[u8]) -> Result<Statement, Diagnostic> {
 fn template(text: &[u8], rest: Range<usize>) -> Result<Statement, Diagnostic> {
     const HELP: &str = "write the category and the name of the template: `use POLICY : Always_Run_Jobs`";
     let Some(colon) = memchr::memchr(b':', &text[rest.clone()]) else {
-        return unreadable("expected `use CATEGORY : NAME`, found no `:`", 0..text.len(), HELP);
+        let message = format!("`{}` has no `:` after the category", shown(text.trim_ascii()));
+        return unreadable(message, 0..text.len(), HELP);
     };
     let category = trimmed(text, rest.start..rest.start + colon);
     let items = trimmed(text, rest.start + colon + 1..text.len());
@@ -307,7 +308,7 @@ mod tests {
         assert_eq!(parse(b"error 5 : x"), Ok(Statement::Message { error: true, text: 10..11 }));
         assert_eq!(parse(b"WARNING: x"), Ok(Statement::Message { error: false, text: 9..10 }));
         assert_eq!(refused("use : x"), "`use` requires a category before the `:`");
-        assert_eq!(refused("use POLICY"), "expected `use CATEGORY : NAME`, found no `:`");
+        assert_eq!(refused("use POLICY"), "`use POLICY` has no `:` after the category");
         assert_eq!(refused("warning foo"), "expected `warning : text`");
         assert_eq!(parse(b"[section]"), Ok(Statement::Section));
         assert_eq!(refused("[two words]"), "expected `NAME = value`, found `[two words]`");

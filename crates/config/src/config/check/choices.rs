@@ -8,7 +8,7 @@ use classmate::internal::diagnostic::Severity;
 /// Variables, their words, and what HTCondor does with others; the words of truth are among them where they count as well.
 type Choice = (&'static [&'static str], &'static [&'static str], &'static str);
 
-const CHOICES: [Choice; 14] = [
+const CHOICES: [Choice; 16] = [
     // `defrag.cpp`
     (&["DEFRAG_DRAINING_SCHEDULE"], &["graceful", "quick", "fast"], "the daemon ends with an error"),
     // `master.cpp`
@@ -18,7 +18,7 @@ const CHOICES: [Choice; 14] = [
         "the default is taken",
     ),
     // `vanilla_proc.cpp`
-    (&["CGROUP_MEMORY_LIMIT_POLICY"], &["hard", "soft", "custom", "none"], "there is no limit"),
+    (&["CGROUP_MEMORY_LIMIT_POLICY"], &["hard", "custom", "none"], "there is no limit"),
     // `ResMgr.cpp`
     (&["BACKFILL_SYSTEM"], &["BOINC"], "there is no backfill"),
     // The manual's chapter on the startd.
@@ -80,6 +80,14 @@ const CHOICES: [Choice; 14] = [
     ),
     // The manual's chapter on the daemon of credentials.
     (&["LOCAL_CREDMON_PRIVATE_KEY_ALGORITHM"], &["ES256", "RS256"], "no tokens are signed"),
+    // `enum_utils.cpp`: `True` is none of them.
+    (
+        &["STARTD_CRON_AUTOPUBLISH"],
+        &["Never", "Always", "If_Changed", "False", "IfChanged", "IfDifferent", "If_Different"],
+        "`Never` is taken",
+    ),
+    // `startd_main.cpp`, `VolumeManager.h`
+    (&["ENABLE_STARTD_DAEMON_AD", "LVM_HIDE_MOUNT"], &["TRUE", "FALSE", "AUTO"], "`AUTO` is taken"),
     // `condor_config.cpp`
     (&["ENABLE_IPV4", "ENABLE_IPV6"], &["TRUE", "FALSE", "AUTO"], "daemons end with an error"),
 ];

@@ -26,6 +26,7 @@ const OF_LEVEL: &str = "variables of an access level";
 const REMOVED: &str = "removed variables";
 const OLDER: &str = "older names";
 const WRONG: &str = "wrong names";
+const MANUAL: &str = "names of the manual";
 
 /// The variable that took the place of an older one (upper case), or an empty name.
 pub(super) fn newer(upper: &[u8]) -> Option<String> {
@@ -79,6 +80,12 @@ const ENDS: [(&str, &str); 4] = [
     ("_AUTH_METHODS", "_AUTHENTICATION_METHODS"),
     ("_AUTHENTICATION_METHOD", "_AUTHENTICATION_METHODS"),
 ];
+
+/// The variable that is read in place of a name that the manual has.
+pub(super) fn of_manual(name: &[u8]) -> Option<&'static str> {
+    let upper = String::from_utf8(name.to_ascii_uppercase()).ok()?;
+    entry(MANUAL, &upper)?.split_once(':').map(|(_, meant)| meant)
+}
 
 /// The variable that a name means that is made of the words of one, with another word or in another order: `ALLOW_ADMIN`,
 /// `MAX_RUNNING_JOBS`, `SCHEDD_ALLOW_WRITE`, `SEC_ENCRYPTION`, `SLOT_1_START`.

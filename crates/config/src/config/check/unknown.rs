@@ -26,6 +26,17 @@ pub(super) fn swallowed_name(text: &[u8]) -> Option<&[u8]> {
     })
 }
 
+/// The name of a variable in `D:\spoolEXECUTE =`: the line before ended with `\`, so that the two lines are one.
+fn joined_name(text: &[u8]) -> Option<&[u8]> {
+    let at = text.windows(3).position(|three| three == b" = ")?;
+    let before = text[..at].trim_ascii_end();
+    let is_upper = |byte: &&u8| byte.is_ascii_uppercase() || **byte == b'_';
+    let length = before.iter().rev().take_while(is_upper).count();
+    let (front, name) = before.split_at(before.len() - length);
+    let is_path = front.contains(&b'\\') && !front.contains(&b' ');
+    (is_path && length >= 3 && super::is_variable(name)).then_some(name)
+}
+
 impl Checker<'_> {
     /// Reports a comment after a value, which is a part of it, and a setting in the same line, or after a line
     /// that ends with `\`.
@@ -56,7 +67,8 @@ impl Checker<'_> {
         if !is_list && !is_named(bare) {
             return;
         }
-        let Some(name) = swallowed_name(text).filter(|name| is_list || is_named(name)) else { return };
+        let name = swallowed_name(text).filter(|name| is_list || is_named(name));
+        let Some(name) = name.or_else(|| joined_name(text)) else { return };
         let message = format!("`{} =` is a part of the value of `{}`", shown(name), shown(bare));
         let found = definition.value_problem(Severity::Warning, message).code("odd-line");
         self.found.push(found.help("write it on its own line"));
@@ -150,6 +162,11 @@ impl Checker<'_> {
     pub(super) fn other_words(&mut self, name: &[u8], definition: &Definition<'_>) -> bool {
         const REQUEST: &str = "MODIFY_REQUEST_EXPR_";
         let is_meant = self.mentioned().contains(&name.to_ascii_uppercase());
+        if let Some(meant) = names::of_manual(name).filter(|_| !is_meant) {
+            let message = format!("`{}` is a name of the manual that nothing reads: it is not a knob", shown(name));
+            self.found.push(definition.name_warning(message).code("unknown-knob").did_you_mean(Some(meant)));
+            return true;
+        }
         if let Some(meant) = names::of_words(name).filter(|_| !is_meant) {
             self.misspelled_name(name, "", Some(meant), definition);
             return true;

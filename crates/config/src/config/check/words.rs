@@ -60,7 +60,7 @@ pub(super) fn rule(upper: &str) -> Option<Rule> {
 }
 
 /// Variables with a check of their own.
-const NAMED: [(&[&str], Rule); 17] = [
+const NAMED: [(&[&str], Rule); 19] = [
     (&["RESERVED_DISK", "RESERVED_MEMORY", "RESERVED_SWAP"], reserved),
     (&["EVENT_LOG_FORMAT_OPTIONS"], log_options),
     (&["GPU_DISCOVERY_EXTRA", "SHARED_PORT_ARGS"], options),
@@ -78,6 +78,8 @@ const NAMED: [(&[&str], Rule); 17] = [
     (&["UID_DOMAIN", "FILESYSTEM_DOMAIN", "DEFAULT_DOMAIN_NAME", "ACCOUNTANT_LOCAL_DOMAIN", "EMAIL_DOMAIN"], domain),
     (&["DEDICATEDSCHEDULER"], dedicated_scheduler),
     (&["HAD_LIST", "REPLICATION_LIST"], with_ports),
+    (&["VM_STATUS_INTERVAL"], status_interval),
+    (&["STARTD_PRINT_ADS_FILTER"], kinds_of_slots),
 ];
 
 /// Variables that name hosts.
@@ -94,6 +96,23 @@ const HOSTS: [&str; 11] = [
     "SCHEDD_HOST",
     "TCP_FORWARDING_HOST",
 ];
+
+/// An interval below the one that is enforced (`vm_proc.cpp`).
+fn status_interval(upper: &str, value: &str) -> Option<Problem> {
+    const LEAST: i64 = 30;
+    let seconds = value.parse::<i64>().ok().filter(|seconds| *seconds < LEAST)?;
+    let message = format!("`{upper}` is {seconds}: {LEAST} is taken");
+    Some((Severity::Warning, message, format!("write a number of at least {LEAST}")))
+}
+
+/// Kinds of slots; other words are ignored (`ResMgr.cpp`).
+fn kinds_of_slots(upper: &str, value: &str) -> Option<Problem> {
+    const KNOWN: [&str; 3] = ["static", "partitionable", "dynamic"];
+    let mut words = value.split([',', ' ', '\t']).filter(|word| !word.is_empty());
+    let word = words.find(|word| !KNOWN.iter().any(|known| known.eq_ignore_ascii_case(word)))?;
+    let message = format!("`{word}` in `{upper}` is not a kind of slots, and is ignored");
+    Some((Severity::Warning, message, "write `static`, `partitionable` or `dynamic`".to_owned()))
+}
 
 /// The options of the format of an event log; others are ignored.
 fn log_options(upper: &str, value: &str) -> Option<Problem> {
