@@ -9,7 +9,7 @@ use super::knobs::{bare, is_expression};
 use super::relations::{NamedValues, Relation, Values, Verb, is_on, matched, of_config};
 use super::{lists, second_place, unknowns};
 use classmate::Diagnostic;
-use classmate_config::internal::config::check::referenced;
+use classmate_config::internal::config::check::{has_root, referenced};
 use classmate_config::internal::config::history::assigned;
 use classmate_config::internal::config::is_name_byte;
 use classmate_config::{Config, Definition};
@@ -200,7 +200,7 @@ fn lacking(config: &Config, (written, referenced): (&Written<'_>, &BTreeSet<Vec<
         // Other files may have what is set for a whole machine.
         let is_told = needed.iter().any(|name| written.contains_key(*name));
         let is_whole_feature = all.len() > if row.verb == Verb::NeedTogether { 1 } else { 2 };
-        if row.verb != Verb::Need && !is_told && !is_whole_feature && !lists::is_whole(config) {
+        if row.verb != Verb::Need && !is_told && !is_whole_feature && !has_root(config) {
             continue;
         }
         let needed: Vec<String> =
