@@ -568,7 +568,7 @@ fn odd_files(name: &str, value: &str) -> Option<(String, String)> {
             let is_path = value.starts_with(['/', '.', '~', '"', '$']) || value.contains("://") || value.contains('\\');
             let tagged = parts.is_some_and(|(image, tag)| !image.is_empty() && !tag.is_empty() && !tag.contains('/'))
                 && !is_path
-                && !value.to_ascii_lowercase().rsplit('.').next().is_some_and(|end| end == "sif");
+                && value.to_ascii_lowercase().rsplit('.').next().is_none_or(|end| end != "sif");
             let message = format!("`{value}` is the name of a folder here");
             tagged.then(|| (message, format!("write `docker://{value}` for an image of a registry")))
         }
