@@ -708,3 +708,33 @@ fn the_only_name_is_named() {
     let found = classmate(&["explain", &path, "--slot", "zz"]);
     says(&found, 2, &["no slot in the cycle is named `zz`", "the only one is `slot1"]);
 }
+
+#[test]
+fn empty_queues_as_condor_q_prints_them_are_a_pool_without_jobs() {
+    let (_folder, pool) = folder(&[("slots.ads", SLOT), ("jobs.ads", "All queues are empty\n")]);
+    says(&classmate(&["negotiate", &pool]), 0, &["no submitters request slots", "no matches"]);
+    says(&classmate(&["explain", &pool, "--all"]), 0, &["0 idle jobs"]);
+    says(&classmate(&["explain", &pool, "--job", "1.0"]), 2, &["there is no job `1.0`", "0 jobs were read"]);
+}
+
+#[test]
+fn a_path_that_does_not_exist_is_no_expression_for_versions() {
+    for name in ["examples/grups", "pol", "./pool", "no/such-file.ads"] {
+        says(
+            &classmate(&["versions", name, "--from", "23.0"]),
+            1,
+            &[&format!("cannot read `{name}`"), "more than a name"],
+        );
+    }
+    for expression in ["Memory / 1024", "MY.Memory", "-1", "010"] {
+        let found = classmate(&["versions", expression, "--from", "23.0"]);
+        assert!(!found.text.contains("cannot read"), "{expression}: {}", found.text);
+    }
+}
+
+#[test]
+fn the_name_of_a_slot_to_drain_is_answered_with_a_condition() {
+    let (_folder, pool) = folder(&[("slots.ads", SLOT), ("jobs.ads", &job(1, ""))]);
+    let found = classmate(&["whatif", &pool, "--drain", "slot1@m01.example.org"]);
+    says(&found, 2, &["not the name of a slot", "write `Name == \"slot1@m01.example.org\"`"]);
+}

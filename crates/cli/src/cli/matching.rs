@@ -24,8 +24,8 @@ use classmate_wire::AdType;
 /// Match every job with every slot and count the matches.
 ///
 /// Each pair is listed with both decisions and the job's Rank. Requirements accept if they evaluate to true or a
-/// nonzero number; false, UNDEFINED and ERROR reject. Evaluation stops at a limit that grows with the input; for whole pools,
-/// `classmate negotiate` is quicker.
+/// nonzero number; false, UNDEFINED and ERROR reject. `NegotiatorRequirements` of a slot replaces its Requirements, as
+/// in a cycle. Evaluation stops at a limit that grows with the input; for whole pools, `classmate negotiate` is quicker.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -74,9 +74,10 @@ struct Pair {
 impl Pair {
     /// The pair, and the steps of its evaluation.
     fn of(job: &ClassAd, slot: &ClassAd, settings: &EvalOptions) -> (Pair, u64) {
-        let requirements = |my, target| Scope::new(my, settings).with_target(target).eval_attr_counted("Requirements");
-        let (of_job, one) = requirements(job, slot);
-        let (of_slot, other) = requirements(slot, job);
+        let value = |my, target, name| Scope::new(my, settings).with_target(target).eval_attr_counted(name);
+        let (of_job, one) = value(job, slot, "Requirements");
+        let replaces = slot.contains("NegotiatorRequirements");
+        let (of_slot, other) = value(slot, job, if replaces { "NegotiatorRequirements" } else { "Requirements" });
         let (rank, more) = rank_counted(job, slot, settings);
         (Pair { job: of_job, slot: of_slot, rank }, STEPS_OF_PAIR + one + other + more)
     }

@@ -38,9 +38,10 @@ use classmate_wire::AdType;
 
 /// Show and change user priorities and usage.
 ///
-/// Works like `condor_userprio`. POOL is the negotiator's `Accountantnew.log`, or a directory with this log and,
-/// optionally, the negotiator configuration in `config`. Options can be written `--usage` or `-usage`, and any
-/// unambiguous prefix is accepted. Without --allusers, only users with usage in the day before the last update are
+/// Works like `condor_userprio`. POOL is the negotiator's `Accountantnew.log`, or a directory with this log or with
+/// `accounting.ads`, which `classmate snapshot` writes, and optionally the negotiator configuration in `config`.
+/// Options can be written `--usage` or `-usage`, and any unambiguous prefix is accepted. Without --allusers, only
+/// users with usage in the day before the last update are
 /// listed.
 #[expect(clippy::struct_excessive_bools, reason = "one field is one option of the command")]
 #[derive(clap::Args, Debug)]
@@ -62,7 +63,7 @@ with the half-life PRIORITY_HALFLIFE and is never below 0.5.
 
 Exit status: 0 on success, 1 on failure, 2 on a usage error or a damaged log.")]
 pub(super) struct UserprioArguments {
-    /// Directory with Accountantnew.log, or the log itself
+    /// Directory with Accountantnew.log or accounting.ads, or the log itself
     #[arg(required_unless_present_any = ["inputfile", "collectors"])]
     pool: Option<PathBuf>,
     /// Users to list: full names, or the part before the @

@@ -60,18 +60,15 @@ pub(super) struct VersionsArguments {
     output: FormatArguments,
 }
 
-/// Endings of the names of files of ads and configurations.
-const ENDINGS: [&str; 8] = [".ads", ".ad", ".classad", ".json", ".jsonl", ".xml", ".gz", ".conf"];
-
-/// Tests whether a text that names no file was certainly meant to: an expression begins with neither `/` nor `./`, and hardly
-/// ends like a file.
+/// Tests if a text that names no file was meant to: a name, or names with `/`, `.` or `-` between them and without spaces. As an
+/// expression it would mean the same in all versions.
 fn is_file_name(text: &str) -> bool {
     let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte);
+    let begins = ["/", "./", "../"].iter().any(|start| text.starts_with(start))
+        || text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
     let scope = text.split_once('.').map_or("", |(scope, _)| scope);
     let is_scope = ["MY", "TARGET"].iter().any(|name| scope.eq_ignore_ascii_case(name));
-    text.bytes().all(is_of_name)
-        && (["/", "./", "../"].iter().any(|start| text.starts_with(start))
-            || !is_scope && ENDINGS.iter().any(|ending| text.len() > ending.len() && text.ends_with(ending)))
+    begins && !is_scope && text.bytes().all(is_of_name)
 }
 
 pub(super) fn run(arguments: &VersionsArguments, streams: Streams) -> Result<(), Failure> {
@@ -80,7 +77,7 @@ pub(super) fn run(arguments: &VersionsArguments, streams: Streams) -> Result<(),
     let path = Path::new(&arguments.subject);
     if !path.exists() {
         if let (true, Err(error)) = (is_file_name(&arguments.subject), path.metadata()) {
-            return Err(Failure::reading(path.display(), &error));
+            return Err(Failure::reading(path.display(), &error).help("an expression needs more than a name"));
         }
         return expression(arguments, streams);
     }

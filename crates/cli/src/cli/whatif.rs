@@ -291,6 +291,13 @@ fn change(
         set.push(("--set-slot", edit.name));
     }
     for condition in &arguments.drain {
+        let is_name = condition.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"@._-".contains(&byte));
+        if is_name && condition.contains('@') {
+            return Err(Failure::input(format!(
+                "`--drain` expects a condition, not the name of a slot: `{condition}`"
+            ))
+            .help(&format!("write `Name == \"{condition}\"`")));
+        }
         let expr = parsed(condition, "--drain", streams)?;
         let count = drain(&mut snapshot.slots, &expr, &settings);
         some(count, (&expr, condition), &snapshot.slots, "slot")?;

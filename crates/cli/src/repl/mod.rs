@@ -326,7 +326,7 @@ impl Session {
     }
 
     /// An expression in which `_` is the last value, unless MY defines it. Lists, ads and times have no name.
-    fn with_last(&self, mut expr: Expr) -> Expr {
+    pub(super) fn with_last(&self, mut expr: Expr) -> Expr {
         let Some((_, value)) = self.last.as_ref().filter(|_| !self.my.contains("_")) else { return expr };
         if matches!(value, Value::List(_) | Value::Ad(_) | Value::AbsTime(_) | Value::RelTime(_)) {
             return expr;
@@ -566,6 +566,10 @@ mod tests {
         // Another expression, without a last one.
         assert_eq!(said(&[load, ":who Cpus > 2"])[1], "true for 2 of 4 slots\n  slot3@host\n  slot4@host");
         assert_eq!(said(&[load, "Cpus", ":who Memory == 2048 && Cpus > 1"])[3], "true for 1 of 4 slots\n  slot3@host");
+        // Four cores are 2 + 2; with `_` as in a line by itself.
+        assert_eq!(said(&[load, "1 + 1", ":who Cpus == _ * 2"])[3], "true for 1 of 4 slots\n  slot4@host");
+        let all = said(&[load, "Cpus >= 1", "_", ":who _"]);
+        assert_eq!([&all[4], all[5].lines().next().unwrap()], ["  true for 4 of 4 slots", "true for 4 of 4 slots"]);
         assert!(said(&[load, ":who Cpus >"])[1].starts_with("error: Cpus >: "));
         assert!(said(&[load, ":use host"])[1].starts_with("error: 4 slots have `host` in their names: `slot1@host`"));
         assert!(said(&[load, ":use slot9@host"])[1].contains("did you mean `slot"));

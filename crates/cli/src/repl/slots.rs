@@ -114,7 +114,7 @@ pub(super) fn who(session: &mut Session, input: CommandInput<'_>) -> Vec<Output>
     let is_value = given.is_empty() || of_last.iter().any(|value| has(value, &given));
     let (wanted, values) = match parse_expr(given.as_bytes(), &session.settings().parse_options()) {
         // Not a value, but another expression.
-        Ok(expr) if !is_value && expr.as_literal().is_none() => ("true", values(session, &expr)),
+        Ok(expr) if !is_value && expr.as_literal().is_none() => ("true", values(session, &session.with_last(expr))),
         Err(error) if !is_value => return problem(format!("{given}: {error}")),
         _ if last.is_none() => return problem("there is no expression yet\n  = help: type one first"),
         _ => (if given.is_empty() { "true" } else { &*given }, std::mem::take(&mut of_last)),

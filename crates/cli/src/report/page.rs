@@ -5,6 +5,7 @@
 
 use std::fmt::Write;
 
+use crate::report::escape::is_hidden;
 use classmate_pool::internal::quota::derivation::slots;
 
 /// The style of all pages. The colors of data can be distinguished with color blindness too.
@@ -172,6 +173,8 @@ impl Page {
 ///
 /// ```
 /// assert_eq!(classmate_cli::report::page::escaped("a<b & \"c\"\u{0}"), "a&lt;b &amp; &quot;c&quot;\u{fffd}");
+/// // Not shown either, but changes the order of what follows.
+/// assert_eq!(classmate_cli::report::page::escaped("a\u{202e}b\u{2028}"), "a\u{fffd}b\u{fffd}");
 /// ```
 pub fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -182,7 +185,7 @@ pub fn escaped(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\n' | '\t' => escaped.push(c),
-            _ if c.is_control() || c == '\u{fffe}' || c == '\u{ffff}' => escaped.push('\u{fffd}'),
+            _ if is_hidden(c) || c == '\u{fffe}' || c == '\u{ffff}' => escaped.push('\u{fffd}'),
             _ => escaped.push(c),
         }
     }

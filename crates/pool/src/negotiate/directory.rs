@@ -314,6 +314,9 @@ impl AdFiles {
     }
 }
 
+/// What `condor_q -global -long` prints where there are no jobs.
+const EMPTY_QUEUES: &[u8] = b"All queues are empty";
+
 /// Reads all ads of a file, on all threads if it has the long format. With a selection, constants that it does not
 /// contain are dropped. `make` may change each ad as it is read.
 ///
@@ -339,6 +342,9 @@ pub fn read_ads<K: Default>(
             return Ok((ads.into_iter().map(|ad| make(ad, &mut kept)).collect(), report));
         }
         let start = reader.fill_buf()?;
+        if start.trim_ascii() == EMPTY_QUEUES {
+            return Ok((Vec::new(), Report::default()));
+        }
         let first = start.iter().find(|byte| !byte.is_ascii_whitespace());
         // An attribute's name: no other format begins like this.
         if first.is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_') {

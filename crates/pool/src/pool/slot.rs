@@ -64,6 +64,8 @@ pub struct Weighing {
 static NAME: LazyLock<Name> = LazyLock::new(|| Name::new("Name"));
 static MY_TYPE: LazyLock<Name> = LazyLock::new(|| Name::new("MyType"));
 static NEGOTIATOR_REQUIREMENTS: LazyLock<Name> = LazyLock::new(|| Name::new("NegotiatorRequirements"));
+/// The Requirements that replace those of a slot: a reference, so that explanations name the attribute with the conditions.
+static BY_NAME: LazyLock<Option<Expr>> = LazyLock::new(|| "MY.NegotiatorRequirements".parse().ok());
 static SAVED_REQUIREMENTS: LazyLock<Name> = LazyLock::new(|| Name::new("SavedRequirements"));
 static REQUIREMENTS: LazyLock<Name> = LazyLock::new(|| Name::new("Requirements"));
 static MACHINE_MATCH_COUNT: LazyLock<Name> = LazyLock::new(|| Name::new("MachineMatchCount"));
@@ -154,11 +156,11 @@ impl Slot {
     /// `NegotiatorRequirements` replaces `Requirements`; a weight that is not a number is replaced by the default.
     pub fn new(mut ad: ClassAd, weighing: &Weighing, settings: &EvalOptions) -> Option<Self> {
         let name = AdReader::of(&ad, settings).string(*NAME)?;
-        if let Some(requirements) = ad.get(*NEGOTIATOR_REQUIREMENTS) {
+        if let Some(by_name) = BY_NAME.as_ref().filter(|_| ad.contains(*NEGOTIATOR_REQUIREMENTS)) {
             if let Some(saved) = ad.get(*REQUIREMENTS) {
                 ad.insert_expr(*SAVED_REQUIREMENTS, &saved);
             }
-            ad.insert_expr(*REQUIREMENTS, &requirements);
+            ad.insert_expr(*REQUIREMENTS, by_name);
         }
         ad.reserve(ADDED);
         ad.insert(*MACHINE_MATCH_COUNT, 0i64);
@@ -378,7 +380,7 @@ mod tests {
     #[test]
     fn negotiator_requirements_replace_the_slots_own() {
         let slot = slot("[Name = \"a\"; Requirements = A; NegotiatorRequirements = B]");
-        assert_eq!(slot.ad.get("Requirements").unwrap().to_string(), "B");
+        assert_eq!(slot.ad.get("Requirements").unwrap().to_string(), "MY.NegotiatorRequirements");
         assert_eq!(slot.ad.get("SavedRequirements").unwrap().to_string(), "A");
     }
 

@@ -78,8 +78,10 @@ fn differs(ad: &ClassAd, common: &ClassAd, different: &mut Vec<(Name, Attribute)
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
 pub fn whole(ad: &ClassAd) -> ClassAd {
-    let mut whole = ClassAd::new();
-    whole.update_from_chain(ad);
+    let lineage: Vec<&ClassAd> = ad.lineage().collect();
+    let Some((first, nearer)) = lineage.split_last() else { return ad.clone() };
+    let mut whole = ClassAd::clone(first);
+    nearer.iter().rev().for_each(|ad| whole.update(ad));
     whole
 }
 
