@@ -36,8 +36,8 @@ use super::schema::AdSchema;
 use super::transforms::{self, TransformPart};
 use super::versions::{LintVersions, changed_text, read_elsewhere};
 use super::{
-    LineIndex, MAX_OF_LINE, beside_comment, daemon_list, earlier_value, effects, execution_point, is_slip, lists,
-    method_files, pairs, placed, shifted_fix, template_order, templates, undone, unknowns, user_maps,
+    LineIndex, MAX_OF_LINE, beside_comment, daemon_list, effects, execution_point, is_slip, lists, method_files, pairs,
+    placed, shifted_fix, template_order, templates, undone, unknowns, user_maps,
 };
 use crate::versions::configuration::{attributes, compared_as, is_divided, referred_to};
 use classmate::internal::diagnostic::{Excerpt, Fix, Severity};
@@ -91,7 +91,7 @@ pub fn lint_beside(config: &Config, schema: Option<&AdSchema>) -> Vec<Diagnostic
     let of_daemons = daemon_list::check(config).into_iter().chain(execution_point::check(config));
     let of_others =
         of_daemons.chain(effects::check(config)).chain(template_order::check(config)).chain(undone::check(config));
-    let of_others = of_others.chain(method_files::check(config)).chain(earlier_value::check(config));
+    let of_others = of_others.chain(method_files::check(config));
     let of_several = pairs::check(config).into_iter().chain(of_lists).chain(user_maps::check(config)).chain(of_others);
     for (found, name) in of_several {
         linter.report(found, Some(name));

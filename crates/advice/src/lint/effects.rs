@@ -150,13 +150,7 @@ fn alike(config: &Config, written: &BTreeMap<String, Definition<'_>>, found: &mu
         for (name, _, others) in instances(row, written) {
             let known = |name: &str| written.get(name).and_then(|one| Some((one, value(config, one)?)));
             let (Some((one, text)), Some(other)) = (known(&name), others.first()) else { continue };
-            // A default counts as well.
-            let default = || value(config, &config.definition(other.as_bytes())?);
-            if known(other)
-                .map(|(_, value)| value)
-                .or_else(default)
-                .is_some_and(|other| other == text && !text.is_empty())
-            {
+            if known(other).is_some_and(|(_, value)| value == text && !text.is_empty()) {
                 let effect = row.effect.map(|effect| format!(": {effect}")).unwrap_or_default();
                 let message = format!("`{name}` and `{other}` have one value{effect}");
                 found.push(warning(one, message, &format!("write another value for `{name}`")));
@@ -199,7 +193,9 @@ fn lacking(config: &Config, (written, referenced): (&Written<'_>, &BTreeSet<Vec<
         let Some((name, one)) = first.filter(|_| !needed.iter().any(has)) else { continue };
         // Other files may have what is set for a whole machine.
         let is_told = needed.iter().any(|name| written.contains_key(*name));
-        let is_whole_feature = all.len() > if row.verb == Verb::NeedTogether { 1 } else { 2 };
+        let is_set = |side: &&NamedValues| all.iter().any(|(known, _)| matched(side.name, known).is_some());
+        let sides = row.left.iter().filter(is_set).count();
+        let is_whole_feature = sides > if row.verb == Verb::NeedTogether { 1 } else { 2 };
         if row.verb != Verb::Need && !is_told && !is_whole_feature && !has_root(config) {
             continue;
         }

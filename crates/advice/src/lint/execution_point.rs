@@ -5,10 +5,11 @@
 use std::collections::BTreeSet;
 
 use super::knobs::bare;
-use super::lists::{Found, is_whole};
+use super::lists::Found;
 use super::{second_place, unknowns};
 use classmate::Diagnostic;
 use classmate::internal::pcre::{self, Options};
+use classmate_config::internal::config::check::has_root;
 use classmate_config::internal::config::setting::list_items;
 use classmate_config::{Config, Definition};
 
@@ -62,7 +63,7 @@ impl<'c> ExecutionPoint<'c> {
 
     /// Tests whether a variable is certainly not set elsewhere: a part of a configuration may leave it to other files.
     fn is_known(&self, name: &str) -> bool {
-        is_whole(self.config) || self.set(name).is_some()
+        has_root(self.config) || self.set(name).is_some()
     }
 
     /// `HIBERNATE` without `HIBERNATE_CHECK_INTERVAL`, which is 0 by default.

@@ -65,12 +65,6 @@ pub(super) fn misses_files(config: &Config) -> bool {
     config.sources().len() == 1 && (is_set("LOCAL_CONFIG_FILE") || is_set("LOCAL_CONFIG_DIR"))
 }
 
-/// Tests whether the files are all that a machine has, or choose its daemons.
-pub(super) fn is_whole(config: &Config) -> bool {
-    let list = config.definition(b"DAEMON_LIST");
-    has_root(config) || list.is_some_and(|list| list.place.is_some() || list.template.is_some())
-}
-
 /// Tests if a configuration includes files, which may not be here.
 pub(super) fn has_includes(config: &Config) -> bool {
     let begins =

@@ -2,10 +2,11 @@
 //!
 //! In: a configuration. Out: warnings of the rule `conflicting-knobs`, each with the variable that it is about.
 
-use super::lists::{Found, misses_files};
+use super::lists::{Found, has_includes, misses_files};
 use super::{second_place, unknowns};
 use classmate::Diagnostic;
 use classmate_config::Config;
+use classmate_config::internal::config::check::has_root;
 use classmate_config::internal::config::setting::list_items;
 
 /// Names of a method (upper case) for which variables are read, and those variables (`condor_auth_ssl.cpp`,
@@ -15,10 +16,7 @@ const METHODS: [(&[&str], &[&str]); 2] = [
         &["SSL", "SCITOKENS", "SCITOKEN"],
         &["AUTH_SSL_SERVER_CERTFILE", "AUTH_SSL_SERVER_KEYFILE", "AUTH_SSL_CLIENT_CERTFILE", "AUTH_SSL_CLIENT_KEYFILE"],
     ),
-    (
-        &["KERBEROS"],
-        &["KERBEROS_SERVER_KEYTAB", "KERBEROS_SERVER_PRINCIPAL", "KERBEROS_SERVER_SERVICE", "KERBEROS_CLIENT_KEYTAB"],
-    ),
+    (&["KERBEROS"], &["KERBEROS_SERVER_KEYTAB", "KERBEROS_SERVER_PRINCIPAL", "KERBEROS_SERVER_SERVICE"]),
 ];
 
 const DEFAULT: &str = "SEC_DEFAULT_AUTHENTICATION_METHODS";
@@ -26,7 +24,9 @@ const DEFAULT: &str = "SEC_DEFAULT_AUTHENTICATION_METHODS";
 /// The findings about such files.
 pub(super) fn check(config: &Config) -> Found {
     let set = |name: &str| config.definition(name.as_bytes()).filter(|one| one.place.is_some() && !one.raw.is_empty());
-    let Some(default) = set(DEFAULT).filter(|_| !misses_files(config)) else { return Found::new() };
+    // Files that are not here may have lists of their own.
+    let is_all = has_root(config) && !misses_files(config) && !has_includes(config);
+    let Some(default) = set(DEFAULT).filter(|_| is_all) else { return Found::new() };
     // All lists, also those of templates and of one daemon.
     let ends = |name: &[u8]| name.to_ascii_uppercase().ends_with(b"_AUTHENTICATION_METHODS");
     let lists = config.definitions().filter(|one| ends(one.name) && (one.place.is_some() || one.template.is_some()));

@@ -19,7 +19,6 @@ mod comparison;
 mod computed;
 pub mod config;
 mod daemon_list;
-mod earlier_value;
 mod effects;
 mod exclusive;
 mod execution_point;

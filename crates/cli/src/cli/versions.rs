@@ -60,8 +60,7 @@ pub(super) struct VersionsArguments {
     output: FormatArguments,
 }
 
-/// Tests if a text that names no file was meant to: a name, or names with `/`, `.` or `-` between them and without spaces. As an
-/// expression it would mean the same in all versions.
+/// Tests if a text that names no file was meant to: a name, or names with `/`, `.` or `-` between them and without spaces.
 fn is_file_name(text: &str) -> bool {
     let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte);
     let begins = ["/", "./", "../"].iter().any(|start| text.starts_with(start))
@@ -77,7 +76,9 @@ pub(super) fn run(arguments: &VersionsArguments, streams: Streams) -> Result<(),
     let path = Path::new(&arguments.subject);
     if !path.exists() {
         if let (true, Err(error)) = (is_file_name(&arguments.subject), path.metadata()) {
-            return Err(Failure::reading(path.display(), &error).help("an expression needs more than a name"));
+            return Err(
+                Failure::reading(path.display(), &error).help("write spaces around the operators of an expression")
+            );
         }
         return expression(arguments, streams);
     }

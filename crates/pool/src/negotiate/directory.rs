@@ -314,7 +314,7 @@ impl AdFiles {
     }
 }
 
-/// What `condor_q -global -long` prints where there are no jobs.
+/// The text that `condor_q -global -long` prints where there are no jobs.
 const EMPTY_QUEUES: &[u8] = b"All queues are empty";
 
 /// Reads all ads of a file, on all threads if it has the long format. With a selection, constants that it does not
