@@ -56,7 +56,7 @@ fn says(answer: &Answer, status: i32, texts: &[&str]) {
 #[test]
 fn contradictory_quotas_are_told_with_the_one_that_counts() {
     let found = checked("GROUP_NAMES = a\nGROUP_QUOTA_a = 5\nGROUP_QUOTA_DYNAMIC_a = 0.5\n");
-    says(&found, 0, &["`GROUP_QUOTA_DYNAMIC_a` is `0.5` beside `GROUP_QUOTA_a`, which is `5` and is used", ":3:1"]);
+    says(&found, 0, &["`GROUP_QUOTA_DYNAMIC_a` has no effect: `GROUP_QUOTA_a` is set (5)", ":3:1"]);
     let found = checked("GROUP_NAMES = a, a.b\nGROUP_QUOTA_a = 5\nGROUP_QUOTA_a.b = 9\n");
     says(&found, 0, &["static quotas below `a` sum to 9, more than its 5"]);
 }

@@ -65,7 +65,7 @@ fn a_change_without_effect_is_a_failure() {
         ("GROUP_QUOTA_chemistr = 5", "GROUP_QUOTA_chemistr"),
         ("NEGOTIATOR_INTERVALL = 5", "NEGOTIATOR_INTERVALL"),
         ("SOMETHING_ELSE = 5", "has no effect"),
-        ("GROUP_QUOTA_DYNAMIC_chemistry = 0.5", "beside `GROUP_QUOTA_chemistry`"),
+        ("GROUP_QUOTA_DYNAMIC_chemistry = 0.5", "`GROUP_QUOTA_chemistry` is set"),
     ] {
         let output = classmate(&["whatif", "examples/groups", "--set", set]);
         assert_eq!(output.status.code(), Some(1), "{set}: {}", message(&output));

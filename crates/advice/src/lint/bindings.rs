@@ -2,11 +2,16 @@
 //!
 //! In: an expression. Out: findings of the rule `precedence`.
 
+use std::collections::BTreeSet;
+
+use super::attributes::only_in;
 use super::expression::{LintContext, quoted};
 use super::scope::Seen;
+use classmate::internal::diagnostic::Severity;
 use classmate::internal::syntax::expr::{Node, NodeId, Tree};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
+use classmate::internal::syntax::view::{RefScope, Reference};
 use classmate::{Diagnostic, Expr, Name, Span};
 
 /// Alternatives that are looked at.
@@ -21,13 +26,19 @@ pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagn
     }
 }
 
-/// `Machine == "a" || Machine == "b" && Cpus > 4`: the last clause counts for one of the alternatives alone.
+/// `Machine == "a" || Machine == "b" && Cpus > 4`: the last clause counts for one of the alternatives alone. At the end of the
+/// whole this may well be meant, and is a note.
 fn alternatives(context: &LintContext<'_>, expr: &Expr) -> Option<Diagnostic> {
     let tree = expr.tree();
-    (tree.first_of(expr.root())..=expr.root()).find_map(|id| {
-        if !matches!(tree.node(id), Node::Binary(BinaryOp::Or, ..)) {
-            return None;
-        }
+    let all = tree.first_of(expr.root())..=expr.root();
+    let is_or = |id: &NodeId| matches!(tree.node(*id), Node::Binary(BinaryOp::Or, ..));
+    let operands = all.clone().filter(is_or).filter_map(|id| match *tree.node(id) {
+        Node::Binary(_, left, right) => Some([left, right]),
+        _ => None,
+    });
+    let operands: BTreeSet<NodeId> = operands.flatten().collect();
+    // A part of a chain is looked at with the whole.
+    all.filter(is_or).filter(|id| !operands.contains(id)).find_map(|id| {
         let alternatives = unparenthesized(tree, BinaryOp::Or, id)?;
         // The attribute, and the clauses that go with it, of each alternative.
         let parts: Option<Vec<(Name, Vec<NodeId>)>> = alternatives.iter().map(|one| part(tree, *one)).collect();
@@ -51,11 +62,13 @@ fn alternatives(context: &LintContext<'_>, expr: &Expr) -> Option<Diagnostic> {
         let message =
             format!("`&&` binds more tightly than `||`: `{}` counts for `{}` alone", shown(place), shown(bound));
         let help = format!("write parentheses around the alternatives of `{attribute}`, or around this `&&`");
-        Some(Diagnostic::warning(message, place).related(bound, "for this one").help(help).code("precedence"))
+        let severity = if value == 0 { Severity::Note } else { Severity::Warning };
+        let found = Diagnostic::new(severity, message, place).related(bound, "for this one");
+        Some(found.help(help).code("precedence"))
     })
 }
 
-/// The operands of a chain without parentheses around any part of it; nothing for a part of a chain.
+/// The operands of a chain, of which those in parentheses are one each; nothing for a chain of too many.
 fn unparenthesized(tree: &Tree, op: BinaryOp, id: NodeId) -> Option<Vec<NodeId>> {
     let (mut open, mut found) = (vec![id], Vec::new());
     while let Some(id) = open.pop() {
@@ -95,7 +108,13 @@ fn sum(context: &LintContext<'_>, expr: &Expr) -> Option<Diagnostic> {
     let own: Vec<Name> = tree.references(left).map(|one| one.name).collect();
     let added = rest.iter().find(|term| tree.references(**term).next().is_some())?;
     let is_other = tree.references(*added).all(|one| !own.contains(&one.name));
-    if !op.is_comparison() || !is_constant || own.is_empty() || !is_other {
+    // An amount of one ad beside that of the other, or of the same resource, is a sum that is meant.
+    let mut both = tree.references(left).chain(tree.references(*added)).map(|one| owner(context, one));
+    let ad = both.next()??;
+    let is_of_one = both.all(|one| one == Some(ad));
+    let amounts = |id: NodeId| tree.references(id).filter_map(|one| resource(one.name)).collect::<Vec<_>>();
+    let is_same = amounts(*added).iter().any(|one| amounts(left).contains(one));
+    if !op.is_comparison() || !is_constant || own.is_empty() || !is_other || !is_of_one || is_same {
         return None;
     }
     let (whole, place) = (tree.span(right)?, tree.span(*added)?);
@@ -106,10 +125,30 @@ fn sum(context: &LintContext<'_>, expr: &Expr) -> Option<Diagnostic> {
     Some(Diagnostic::warning(message, whole).help(help).code("precedence"))
 }
 
+/// The ad in which an attribute is looked up, if it is known.
+fn owner(context: &LintContext<'_>, reference: Reference) -> Option<Seen> {
+    match reference.scope {
+        RefScope::My => Some(context.role.mine),
+        RefScope::Target => Some(context.role.other),
+        RefScope::Either => match only_in(reference.name.folded())? {
+            "job" => Some(Seen::Job),
+            "slot" => Some(Seen::Slot),
+            _ => None,
+        },
+    }
+}
+
+/// The resource that an attribute counts: that of `RequestMemory` and of `TotalMemory` is the same.
+fn resource(name: Name) -> Option<&'static [u8]> {
+    const RESOURCES: [&[u8]; 4] = [b"memory", b"disk", b"cpus", b"gpus"];
+    RESOURCES.into_iter().find(|resource| name.folded().ends_with(resource))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::expression::{LintContext, Role, lint};
     use super::super::knobs::{MATCH, MATCH_VALUE};
+    use classmate::internal::diagnostic::Severity;
     use classmate::internal::syntax::token::Quoting;
 
     fn is_found(text: &str, role: Role) -> bool {
@@ -131,15 +170,32 @@ mod tests {
             r#"Machine == "a" && Memory > 5 || Machine == "b" && Cpus > 4"#,
             r#"Machine == "a" || Arch == "b" && Cpus > 4"#,
             r#"Machine == "a" || Cpus > 4 && Machine == "b""#,
+            r#"Machine == "a" || Machine == "b" && Cpus > 4 || Machine == "c""#,
         ] {
             assert!(!is_found(text, MATCH), "{text}");
         }
     }
 
     #[test]
+    fn a_clause_after_the_last_alternative_is_a_note() {
+        let severity = |text: &str| {
+            let found = lint(&LintContext::of(text.as_bytes(), Quoting::Old, MATCH));
+            found.iter().find(|one| one.code == "precedence").map(|one| one.severity)
+        };
+        assert_eq!(severity(r#"Machine == "a" || Machine == "b" && Cpus > 4"#), Some(Severity::Note));
+        assert_eq!(severity(r#"Cpus > 4 && Machine == "a" || Machine == "b""#), Some(Severity::Warning));
+    }
+
+    #[test]
     fn a_sum_after_a_comparison_is_compared() {
         assert!(is_found("TARGET.Memory >= 64000 + TARGET.KFlops / 1000", MATCH_VALUE));
-        for text in ["(Memory >= 64000) + KFlops", "Memory >= (64000 + KFlops)", "Memory >= RequestMemory + 100"] {
+        for text in [
+            "(Memory >= 64000) + KFlops",
+            "Memory >= (64000 + KFlops)",
+            "Memory >= RequestMemory + 100",
+            "TARGET.Memory >= 1024 + RequestMemory",
+            "TARGET.Memory >= 1024 + TARGET.TotalMemory / 2",
+        ] {
             assert!(!is_found(text, MATCH_VALUE), "{text}");
         }
         assert!(!is_found("TARGET.Memory >= 64000 + TARGET.KFlops / 1000", MATCH));

@@ -30,7 +30,8 @@ pub(super) fn check(expr: &Expr, value: &dyn Fn(Name) -> Option<Expr>) -> Option
     compared(expr, value).or_else(|| called(expr, value)).or_else(|| joined(expr, value))
 }
 
-/// The finding about the first string that `&&`, `||`, `!` or `?:` takes for a truth: the value is ERROR.
+/// The finding about the first string that `&&`, `||` or `!` uses as a condition: the value is ERROR. Attributes that HTCondor
+/// knows are left to the comparisons with their types.
 fn joined(expr: &Expr, value: &dyn Fn(Name) -> Option<Expr>) -> Option<Diagnostic> {
     let tree = expr.tree();
     (tree.first_of(expr.root())..=expr.root()).find_map(|id| {

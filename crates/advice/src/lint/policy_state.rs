@@ -8,7 +8,7 @@ use super::scope::Seen;
 use classmate::internal::syntax::expr::{Node, NodeId, Tree};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
-use classmate::{Diagnostic, Expr};
+use classmate::{Diagnostic, Expr, Name};
 
 /// The jobs for which a policy is evaluated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -63,8 +63,28 @@ pub(super) fn never_started(context: &LintContext<'_>, expr: &Expr) -> Option<Di
     /// Attributes that the access point gives jobs when they start (`schedd.cpp`).
     const STARTS: [&[u8]; 4] =
         [b"jobcurrentstartdate", b"jobcurrentstartexecutingdate", b"jobstartdate", b"shadowbday"];
-    /// Attributes that tell whether a job ran.
-    const RUNS: [&[u8]; 3] = [b"jobruncount", b"numjobstarts", b"numshadowstarts"];
+    /// Attributes that jobs get, or that grow, when they run.
+    const RUNS: [&[u8]; 19] = [
+        b"committedtime",
+        b"cumulativeremotesyscpu",
+        b"cumulativeremoteusercpu",
+        b"cumulativeslottime",
+        b"joblaststartdate",
+        b"jobruncount",
+        b"lastjobstatus",
+        b"lastremotehost",
+        b"lastremotewallclocktime",
+        b"lastvacatetime",
+        b"numjobmatches",
+        b"numjobreconnects",
+        b"numjobstarts",
+        b"numrestarts",
+        b"numshadowstarts",
+        b"remotesyscpu",
+        b"remoteusercpu",
+        b"remotewallclocktime",
+        b"vacatereasoncode",
+    ];
     const IDLE: i64 = 1;
     let tree = expr.tree();
     let is_of_job = context.role.mine == Seen::Job && context.role.other == Seen::Nothing;
@@ -86,13 +106,14 @@ pub(super) fn never_started(context: &LintContext<'_>, expr: &Expr) -> Option<Di
     }
     clauses.iter().find_map(|clause| {
         let Node::Binary(op, left, right) = *tree.node(tree.bare(*clause)) else { return None };
-        let start = tree.references(*clause).find(|one| STARTS.contains(&one.name.folded()))?.name;
-        let is_time = [left, right]
-            .into_iter()
-            .any(|id| matches!(tree.node(tree.bare(id)), Node::Binary(BinaryOp::Subtract, ..)));
-        // Whoever asks whether it is there knows that it may not be.
-        let asks = tree.references(expr.root()).filter(|one| one.name == start).count() > 1;
-        if !op.is_comparison() || !is_time || asks {
+        let is_start = |name: &Name| STARTS.contains(&name.folded());
+        let start = [left, right].into_iter().find_map(|id| match *tree.node(tree.bare(id)) {
+            Node::Binary(BinaryOp::Subtract, _, from) => name(from).filter(is_start),
+            _ => None,
+        })?;
+        // A policy with another such attribute asks for jobs that ran.
+        let asks = tree.references(expr.root()).filter(|one| is_start(&one.name)).count() > 1;
+        if !op.is_comparison() || asks {
             return None;
         }
         let span = tree.span(*clause)?;

@@ -552,7 +552,7 @@ impl<'r> Macros<'r> {
                     .or_else(|| self.of_slot(&lower).filter(|_| !speaks))
                     .or_else(|| of_environment(name))
                     .or_else(|| of_job(&lower))
-                    .or_else(|| of_configuration(name))
+                    .or_else(|| of_configuration(&given, name).filter(|_| !speaks))
                     .or_else(|| of_shell(name))
                     .or_else(|| Some(format!("the items are called `$({})`", item().filter(|_| name.len() >= 3)?)))
                     .or_else(|| Some(format!("did you mean `$({})`?", slip()?)))
@@ -717,11 +717,10 @@ fn other_notation(text: &str, is_own: &dyn Fn(&str) -> bool) -> Option<(String, 
     })
 }
 
-/// The help about a macro of configurations, which `condor_submit` does not look up: `$(HOUR)`.
-fn of_configuration(name: &str) -> Option<String> {
-    const NAMES: [&str; 9] = [
-        "HOUR",
-        "MINUTE",
+/// The help about a macro of configurations, which `condor_submit` does not look up, in the value of a command: `$(HOUR)` in an
+/// expression. In lower case, the same words are rather macros of a DAG.
+fn of_configuration(command: &str, name: &str) -> Option<String> {
+    const NAMES: [&str; 7] = [
         "COLLECTOR_HOST",
         "CONDOR_HOST",
         "FILESYSTEM_DOMAIN",
@@ -730,12 +729,14 @@ fn of_configuration(name: &str) -> Option<String> {
         "RELEASE_DIR",
         "UID_DOMAIN",
     ];
+    let is_expression = kind(command) == Some(CommandKind::Expression) || EXPRESSIONS.contains(&command);
     let what = match name {
-        "HOUR" => "write `3600`",
-        "MINUTE" => "write `60`",
-        _ => "write its value",
+        "HOUR" if is_expression => "write `3600`",
+        "MINUTE" if is_expression => "write `60`",
+        _ if NAMES.contains(&name) => "write its value",
+        _ => return None,
     };
-    NAMES.contains(&name).then(|| format!("macros of the configuration have no value in submit files: {what}"))
+    Some(format!("macros of the configuration have no value in submit files: {what}"))
 }
 
 /// The help about another word for a number of the job: `$(ProcNum)`, `$(cluster_number)`.

@@ -565,12 +565,17 @@ fn odd_files(name: &str, value: &str) -> Option<(String, String)> {
         }
         "container_image" => {
             let parts = value.split_once(':');
+            // `image_type_from_string` in `submit_utils.cpp` tells these apart as they are written.
             let is_path = value.starts_with(['/', '.', '~', '"', '$']) || value.contains("://") || value.contains('\\');
+            let is_other = is_path || value.starts_with("docker:") || value.ends_with(".sif");
             let tagged = parts.is_some_and(|(image, tag)| !image.is_empty() && !tag.is_empty() && !tag.contains('/'))
-                && !is_path
-                && value.to_ascii_lowercase().rsplit('.').next().is_none_or(|end| end != "sif");
+                && !is_other;
             let message = format!("`{value}` is the name of a folder here");
-            tagged.then(|| (message, format!("write `docker://{value}` for an image of a registry")))
+            let help = match value.rsplit_once('.') {
+                Some((_, end)) if end.eq_ignore_ascii_case("sif") => "the name of an image ends with `.sif`".to_owned(),
+                _ => format!("write `docker://{value}` for an image of a registry"),
+            };
+            tagged.then_some((message, help))
         }
         "arguments" | "args" if !value.starts_with('"') => {
             let opens = |at: usize| at == 0 || value[..at].ends_with([' ', '=']);

@@ -52,7 +52,7 @@ pub(super) fn odd_shape(name: &str, value: &str) -> Option<(String, String)> {
         .or_else(|| out_of_range(name, value))
 }
 
-/// `arguments = –n 5`: the dash of a word processor begins no option.
+/// `arguments = –n 5`: the dash of a word processor begins no option and no number. Texts in quotes may have it.
 fn typographic_dash(name: &str, value: &str) -> Option<(String, String)> {
     const DASHES: [char; 4] = ['\u{2012}', '\u{2013}', '\u{2014}', '\u{2212}'];
     if !matches!(name, "arguments" | "args" | "arguments2") {
@@ -63,12 +63,29 @@ fn typographic_dash(name: &str, value: &str) -> Option<(String, String)> {
         let begins = rest.trim_start_matches('-').starts_with(|sign: char| sign.is_ascii_alphanumeric());
         rest.len() < word.len() && begins
     };
-    let word = value.split([' ', '\t', '"', '\'']).find(is_option)?;
+    let inner = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(value);
+    let mut quote = None;
+    let mut words = inner.split(|sign| {
+        match quote {
+            Some(open) if open == sign => quote = None,
+            None if matches!(sign, '\'' | '"') => quote = Some(sign),
+            _ => {}
+        }
+        quote.is_none() && matches!(sign, ' ' | '\t')
+    });
+    let word = words.find(is_option)?;
     let dash = word.chars().next()?;
-    let message = format!("`{dash}` in `{word}` is an ordinary character, and begins no option");
     let option = word.trim_start_matches(DASHES).trim_start_matches('-');
-    let front = if option.split('=').next().is_some_and(|letters| letters.len() == 1) { "-" } else { "--" };
-    Some((message, format!("write `{front}{option}`")))
+    let is_number = option.starts_with(|sign: char| sign.is_ascii_digit());
+    let dashes = word.trim_end_matches(option).chars().count();
+    let help = match option.split('=').next().map_or(0, str::len) {
+        _ if is_number => format!("write `-{option}`"),
+        1 => format!("write `-{option}`"),
+        _ if dashes > 1 => format!("write `--{option}`"),
+        _ => format!("write `--{option}` or `-{option}`"),
+    };
+    let what = if is_number { "number" } else { "option" };
+    Some((format!("`{dash}` in `{word}` is an ordinary character, and begins no {what}"), help))
 }
 
 /// `arguments = “--name x”`: quotes of a word processor are ordinary characters.

@@ -233,10 +233,12 @@ impl Reader<'_> {
         let config = &*self.config;
         let version = config.semantics().series().release();
         condition::holds(&text, version, |name| config.is_defined(name)).map_err(|why| {
+            let keyword = line.text.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+            let keyword = shown(&line.text[..keyword].to_ascii_lowercase());
             let found = if written.is_empty() { "nothing".to_owned() } else { format!("`{}`", shown(&text)) };
             line.error(
                 &range,
-                format!("expected a boolean, a number, `defined` or `version` after `if`, found {found}"),
+                format!("expected a boolean, a number, `defined` or `version` after `{keyword}`, found {found}"),
             )
             .help(why)
         })
@@ -602,6 +604,11 @@ mod tests {
                 "if 1 > 0\nendif",
                 "expected a boolean, a number, `defined` or `version` after `if`, found `1 > 0`",
                 "root:1:4",
+            ),
+            (
+                "if false\nelif 1 > 0\nendif",
+                "expected a boolean, a number, `defined` or `version` after `elif`, found `1 > 0`",
+                "root:2:6",
             ),
             ("if\nendif", "expected a boolean, a number, `defined` or `version` after `if`, found nothing", "root:1:3"),
         ] {

@@ -73,8 +73,8 @@ pub(super) fn quotas(tree: &GroupTree, settings: &QuotaSettings) -> Vec<Diagnost
             (None, None) => without.push(group),
             (Some(fixed), Some(dynamic)) if !fixed.value.is_nan() && !dynamic.value.is_nan() => {
                 let message = format!(
-                    "`GROUP_QUOTA_DYNAMIC_{name}` is `{}` beside `GROUP_QUOTA_{name}`, which is `{}` and is used",
-                    dynamic.value, fixed.value
+                    "`GROUP_QUOTA_DYNAMIC_{name}` has no effect: `GROUP_QUOTA_{name}` is set ({})",
+                    fixed.value
                 );
                 found.push(unused(message, dynamic.place.as_ref()));
             }
@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(
             found,
             [
-                "c:3:1: `GROUP_QUOTA_DYNAMIC_a` is `0.5` beside `GROUP_QUOTA_a`, which is `5` and is used",
+                "c:3:1: `GROUP_QUOTA_DYNAMIC_a` has no effect: `GROUP_QUOTA_a` is set (5)",
                 "c:1:1: group `c` has neither GROUP_QUOTA nor GROUP_QUOTA_DYNAMIC: its quota is 0",
                 "c:1:1: static quotas below `b` sum to 15, more than its 10: they are scaled down",
             ]

@@ -339,7 +339,7 @@ impl Linter<'_> {
     /// The findings about what an expression refers to.
     pub(super) fn of_references(&self, name: &[u8], expr: &Expr, text: &[u8], role: Role) -> Vec<Diagnostic> {
         let mut found: Vec<Diagnostic> = Vec::new();
-        found.extend(self.own_types(expr));
+        found.extend(self.own_types(expr, role));
         found.extend(self.other_slots(expr, role, text));
         found.extend(own_load(bare(name), expr, text));
         found.extend(reversed_priorities(bare(name), expr, text));

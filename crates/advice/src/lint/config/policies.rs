@@ -160,10 +160,12 @@ pub(super) fn reversed_priorities(name: &[u8], expr: &Expr, text: &[u8]) -> Opti
 }
 
 impl Linter<'_> {
-    /// The finding about a comparison of an attribute that the configuration publishes with a constant of another type.
-    pub(super) fn own_types(&self, expr: &Expr) -> Option<Diagnostic> {
+    /// The finding about a comparison of an attribute that the configuration publishes with a constant of another type; slots have
+    /// only what the startd publishes.
+    pub(super) fn own_types(&self, expr: &Expr, role: Role) -> Option<Diagnostic> {
         own_types::check(expr, &|name| {
-            let published = self.advertised.contains_key(&name.folded().to_ascii_uppercase());
+            let list = self.advertised.get(&name.folded().to_ascii_uppercase());
+            let published = list.is_some_and(|list| list.looks_at_jobs || role.mine != Seen::Slot);
             let value = self.config.definition(name.folded()).filter(|one| published && one.place.is_some())?;
             parse_expr(value.raw.trim_ascii(), &self.options()).ok()
         })

@@ -18,7 +18,7 @@ const CHOICES: [Choice; 16] = [
         "the default is taken",
     ),
     // `vanilla_proc.cpp`
-    (&["CGROUP_MEMORY_LIMIT_POLICY"], &["hard", "custom", "none"], "there is no limit"),
+    (&["CGROUP_MEMORY_LIMIT_POLICY"], &["hard", "custom", "none"], "there is no limit in 25.14"),
     // `ResMgr.cpp`
     (&["BACKFILL_SYSTEM"], &["BOINC"], "there is no backfill"),
     // The manual's chapter on the startd.

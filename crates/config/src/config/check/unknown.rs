@@ -163,7 +163,7 @@ impl Checker<'_> {
         const REQUEST: &str = "MODIFY_REQUEST_EXPR_";
         let is_meant = self.mentioned().contains(&name.to_ascii_uppercase());
         if let Some(meant) = names::of_manual(name).filter(|_| !is_meant) {
-            let message = format!("`{}` is a name of the manual that nothing reads: it is not a knob", shown(name));
+            let message = format!("no daemon reads `{}`, although the manual documents it", shown(name));
             self.found.push(definition.name_warning(message).code("unknown-knob").did_you_mean(Some(meant)));
             return true;
         }
