@@ -567,12 +567,13 @@ fn odd_files(name: &str, value: &str) -> Option<(String, String)> {
             let parts = value.split_once(':');
             // `image_type_from_string` in `submit_utils.cpp` tells these apart as they are written.
             let is_path = value.starts_with(['/', '.', '~', '"', '$']) || value.contains("://") || value.contains('\\');
-            let is_other = is_path || value.starts_with("docker:") || value.ends_with(".sif");
+            let end = value.rsplit_once('.').map(|(_, end)| end);
+            let is_other = is_path || value.starts_with("docker:") || end == Some("sif");
             let tagged = parts.is_some_and(|(image, tag)| !image.is_empty() && !tag.is_empty() && !tag.contains('/'))
                 && !is_other;
             let message = format!("`{value}` is the name of a folder here");
-            let help = match value.rsplit_once('.') {
-                Some((_, end)) if end.eq_ignore_ascii_case("sif") => "the name of an image ends with `.sif`".to_owned(),
+            let help = match end {
+                Some(end) if end.eq_ignore_ascii_case("sif") => "the name of an image ends with `.sif`".to_owned(),
                 _ => format!("write `docker://{value}` for an image of a registry"),
             };
             tagged.then_some((message, help))
