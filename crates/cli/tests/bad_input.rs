@@ -718,12 +718,12 @@ fn empty_queues_as_condor_q_prints_them_are_a_pool_without_jobs() {
 }
 
 #[test]
-fn a_path_that_does_not_exist_is_no_expression_for_versions() {
+fn a_path_that_does_not_exist_is_not_an_expression_for_versions() {
     for name in ["examples/grups", "pol", "./pool", "no/such-file.ads"] {
         says(
             &classmate(&["versions", name, "--from", "23.0"]),
             1,
-            &[&format!("cannot read `{name}`"), "more than a name"],
+            &[&format!("cannot read `{name}`"), "write spaces around the operators"],
         );
     }
     for expression in ["Memory / 1024", "MY.Memory", "-1", "010"] {
