@@ -31,14 +31,13 @@ pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagn
 fn alternatives(context: &LintContext<'_>, expr: &Expr) -> Option<Diagnostic> {
     let tree = expr.tree();
     let all = tree.first_of(expr.root())..=expr.root();
-    let is_or = |id: &NodeId| matches!(tree.node(*id), Node::Binary(BinaryOp::Or, ..));
-    let operands = all.clone().filter(is_or).filter_map(|id| match *tree.node(id) {
-        Node::Binary(_, left, right) => Some([left, right]),
+    let inner = |id: NodeId| match *tree.node(id) {
+        Node::Binary(BinaryOp::Or, left, _) => Some(left),
         _ => None,
-    });
-    let operands: BTreeSet<NodeId> = operands.flatten().collect();
+    };
     // A part of a chain is looked at with the whole.
-    all.filter(is_or).filter(|id| !operands.contains(id)).find_map(|id| {
+    let parts: BTreeSet<NodeId> = all.clone().filter_map(inner).collect();
+    all.filter(|id| inner(*id).is_some() && !parts.contains(id)).find_map(|id| {
         let alternatives = unparenthesized(tree, BinaryOp::Or, id)?;
         // The attribute, and the clauses that go with it, of each alternative.
         let parts: Option<Vec<(Name, Vec<NodeId>)>> = alternatives.iter().map(|one| part(tree, *one)).collect();
@@ -70,17 +69,7 @@ fn alternatives(context: &LintContext<'_>, expr: &Expr) -> Option<Diagnostic> {
 
 /// The operands of a chain, of which those in parentheses are one each; nothing for a chain of too many.
 fn unparenthesized(tree: &Tree, op: BinaryOp, id: NodeId) -> Option<Vec<NodeId>> {
-    let (mut open, mut found) = (vec![id], Vec::new());
-    while let Some(id) = open.pop() {
-        match *tree.node(id) {
-            Node::Binary(one, left, right) if one == op => open.extend([right, left]),
-            _ => found.push(id),
-        }
-        if found.len() > MAX_ALTERNATIVES {
-            return None;
-        }
-    }
-    Some(found)
+    Some(tree.operands(op, id)).filter(|operands| operands.len() <= MAX_ALTERNATIVES)
 }
 
 /// The attribute that an alternative compares with a string, and its clauses; none of an alternative in parentheses with several.

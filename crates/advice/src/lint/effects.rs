@@ -193,8 +193,8 @@ fn lacking(config: &Config, (written, referenced): (&Written<'_>, &BTreeSet<Vec<
         let Some((name, one)) = first.filter(|_| !needed.iter().any(has)) else { continue };
         // Other files may have what is set for a whole machine.
         let is_told = needed.iter().any(|name| written.contains_key(*name));
-        let is_set = |side: &&NamedValues| all.iter().any(|(known, _)| matched(side.name, known).is_some());
-        let sides = row.left.iter().filter(is_set).count();
+        let is_there = |side: &&NamedValues| all.iter().any(|(known, _)| matched(side.name, known).is_some());
+        let sides = row.left.iter().filter(is_there).count();
         let is_whole_feature = sides > if row.verb == Verb::NeedTogether { 1 } else { 2 };
         if row.verb != Verb::Need && !is_told && !is_whole_feature && !has_root(config) {
             continue;

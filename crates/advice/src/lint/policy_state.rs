@@ -40,22 +40,13 @@ const BY_USER: i64 = 1;
 /// The finding about a clause that is never true when the policy is evaluated.
 pub(super) fn find(context: &LintContext<'_>, expr: &Expr) -> Option<Diagnostic> {
     let tree = expr.tree();
-    let mut open = vec![expr.root()];
-    while let Some(id) = open.pop() {
-        match *tree.node(tree.bare(id)) {
-            Node::Binary(BinaryOp::And, left, right) => open.extend([right, left]),
-            Node::Binary(op, left, right) => {
-                let found = refuses(context.role.state, tree, (op, left, right));
-                if let Some((why, help)) = found {
-                    let span = tree.span(tree.bare(id))?;
-                    let message = format!("`{}` is never true here: {why}", written(context.text, span));
-                    return Some(Diagnostic::warning(message, span).help(help).code("never-true"));
-                }
-            }
-            _ => {}
-        }
-    }
-    None
+    tree.flattened(BinaryOp::And, expr.root()).into_iter().find_map(|id| {
+        let Node::Binary(op, left, right) = *tree.node(tree.bare(id)) else { return None };
+        let (why, help) = refuses(context.role.state, tree, (op, left, right))?;
+        let span = tree.span(tree.bare(id))?;
+        let message = format!("`{}` is never true here: {why}", written(context.text, span));
+        Some(Diagnostic::warning(message, span).help(help).code("never-true"))
+    })
 }
 
 /// The finding about a time since the start of a job, which is asked of idle jobs: those that never ran have no start.

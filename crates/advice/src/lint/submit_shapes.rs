@@ -79,8 +79,7 @@ fn typographic_dash(name: &str, value: &str) -> Option<(String, String)> {
     let is_number = option.starts_with(|sign: char| sign.is_ascii_digit());
     let dashes = word.trim_end_matches(option).chars().count();
     let help = match option.split('=').next().map_or(0, str::len) {
-        _ if is_number => format!("write `-{option}`"),
-        1 => format!("write `-{option}`"),
+        length if is_number || length == 1 => format!("write `-{option}`"),
         _ if dashes > 1 => format!("write `--{option}`"),
         _ => format!("write `--{option}` or `-{option}`"),
     };
