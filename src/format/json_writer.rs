@@ -51,7 +51,7 @@ impl JsonWriter {
                 out.push(b',');
             }
             Json::write_name(out, name);
-            write_value(&mut self.notation, out, &Attribute::from(&value.to_expr()), false);
+            write_value(&mut self.notation, out, &Attribute::from(&value.to_expr()), false, &mut |_| {});
         }
         out.push(b'}');
     }

@@ -58,7 +58,7 @@ const TOO_LONG: SyntaxErrorKind = SyntaxErrorKind::TooLarge("more than 64 MiB of
 const MAX_ATTRIBUTES: usize = 1 << 20;
 const TOO_MANY_ATTRIBUTES: SyntaxErrorKind = SyntaxErrorKind::TooLarge("more than 1,048,576 attributes");
 
-/// Deepest indentation of JSON and XML, in columns: without a bound, the text of brackets inside brackets grows with
+/// Deepest indentation of ads over several lines, in columns: without a bound, the text of brackets inside brackets grows with
 /// the square of their number.
 const MAX_INDENT: usize = 128;
 
@@ -269,22 +269,30 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// The output cannot be written.
     pub fn write(&mut self, ad: &ClassAd) -> io::Result<Vec<Lost>> {
-        let text = &mut self.text;
+        let (text, output) = (&mut self.text, &mut self.output);
         if self.count > 0 {
             text.extend_from_slice(self.format.frame()[1].as_bytes());
         }
         self.count += 1;
-        let mut lost = Vec::new();
+        let (mut lost, mut handed_on) = (Vec::new(), Ok(()));
+        // Lines with spaces before them can be a hundred times as long as the ad in memory.
+        let mut hand_on = |text: &mut Vec<u8>| {
+            if text.len() >= BUFFER_SIZE {
+                handed_on = std::mem::replace(&mut handed_on, Ok(())).and_then(|()| output.write_all(text));
+                text.clear();
+            }
+        };
         match &mut self.ads {
             Printer::Long(writer) => lost = writer.write(text, ad),
-            Printer::New if self.layout == Layout::Pretty => new::write_pretty(text, ad),
+            Printer::New if self.layout == Layout::Pretty => new::write_pretty_in_pieces(text, ad, &mut hand_on),
             Printer::New => new::write_ad(text, ad),
-            Printer::Json(writer) if self.format == Format::JsonLines => writer.write_line(text, ad),
-            Printer::Json(writer) => writer.write(text, ad),
-            Printer::Xml(writer) if self.layout == Layout::Compact => writer.write_line(text, ad),
+            Printer::Json(writer) => {
+                writer.write_in_pieces(text, ad, self.format != Format::JsonLines, &mut hand_on);
+            }
             Printer::Xml(writer) => {
-                writer.write(text, ad);
-                text.push(b'\n');
+                let has_lines = self.layout != Layout::Compact;
+                writer.write_in_pieces(text, ad, has_lines, &mut hand_on);
+                text.extend(has_lines.then_some(b'\n'));
             }
         }
         let has_lost = match &mut self.ads {
@@ -296,11 +304,8 @@ impl<W: Write> Writer<W> {
             lost = suffixed(ad);
         }
         text.push(b'\n');
-        if text.len() >= BUFFER_SIZE {
-            self.output.write_all(text)?;
-            text.clear();
-        }
-        Ok(lost)
+        hand_on(text);
+        handed_on.map(|()| lost)
     }
 
     /// Writes what closes the list, hands everything on and returns the output.

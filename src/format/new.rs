@@ -6,11 +6,11 @@ use crate::format::extent::{Brackets, skip_blank, value_end};
 use crate::format::list::ParseAd;
 use crate::format::literal::new_literal;
 use crate::format::vocabulary::{Expressions, Names, whole};
-use crate::format::{MAX_ATTRIBUTES, TOO_MANY_ATTRIBUTES};
+use crate::format::{MAX_ATTRIBUTES, MAX_INDENT, TOO_MANY_ATTRIBUTES};
 use crate::name::Name;
 use crate::span::Span;
 use crate::syntax::parse::{ParseOptions, parse_expr};
-use crate::syntax::print::{Style, write_indented, write_line, write_literal, write_name};
+use crate::syntax::print::{Indent, Style, write_line, write_literal, write_name, write_while};
 use crate::syntax::quote::unquote;
 use crate::syntax::token::{Quoting, is_space, joined_strings, new_string};
 
@@ -281,7 +281,7 @@ pub fn write_ad(out: &mut Vec<u8>, ad: &ClassAd) {
         if at > 0 {
             out.extend_from_slice(b"; ");
         }
-        write_attribute(out, name, value, Style::New, 0);
+        write_attribute(out, name, value, Style::New, Indent::ALONE, &mut |_| {});
     }
     out.extend_from_slice(b" ]");
 }
@@ -289,6 +289,11 @@ pub fn write_ad(out: &mut Vec<u8>, ad: &ClassAd) {
 /// Writes an ad over several lines, the first of them empty, without a last line end
 /// (`docs/reference/classad-language.md` 8.6).
 pub fn write_pretty(out: &mut Vec<u8>, ad: &ClassAd) {
+    write_pretty_in_pieces(out, ad, &mut |_| {});
+}
+
+/// As [`write_pretty`]; `hand_on` sees after every step what is written, and may take it away.
+pub(super) fn write_pretty_in_pieces(out: &mut Vec<u8>, ad: &ClassAd, hand_on: &mut dyn FnMut(&mut Vec<u8>)) {
     write_line(out, 4);
     out.push(b'[');
     for (at, (name, value)) in ad.listed().enumerate() {
@@ -296,18 +301,31 @@ pub fn write_pretty(out: &mut Vec<u8>, ad: &ClassAd) {
             out.extend_from_slice(b"; ");
         }
         write_line(out, 8);
-        write_attribute(out, name, value, Style::Pretty, 8);
+        write_attribute(out, name, value, Style::Pretty, Indent { around: 8, deepest: MAX_INDENT }, hand_on);
     }
     write_line(out, 4);
     out.push(b']');
 }
 
-fn write_attribute(out: &mut Vec<u8>, name: Name, value: &Attribute, style: Style, indent: usize) {
+fn write_attribute(
+    out: &mut Vec<u8>,
+    name: Name,
+    value: &Attribute,
+    style: Style,
+    indent: Indent,
+    hand_on: &mut dyn FnMut(&mut Vec<u8>),
+) {
     write_name(out, name, style);
     out.extend_from_slice(b" = ");
     match value {
         Attribute::Literal(literal) => write_literal(out, literal, style),
-        Attribute::Tree(tree) => write_indented(out, tree, tree.root(), style, indent),
+        Attribute::Tree(tree) => {
+            let goes_on = |out: &mut Vec<u8>| {
+                hand_on(out);
+                true
+            };
+            write_while(out, tree, tree.root(), style, indent, goes_on);
+        }
     }
 }
 

@@ -50,15 +50,22 @@ enum Task {
 impl<N: Notation> NotationWriter<N> {
     /// Writes an ad over several lines, without a last line end.
     pub fn write(&mut self, out: &mut Vec<u8>, ad: &ClassAd) {
-        self.write_as(out, ad, true);
+        self.write_in_pieces(out, ad, true, &mut |_| {});
     }
 
     /// Writes an ad on one line, without a line end.
     pub fn write_line(&mut self, out: &mut Vec<u8>, ad: &ClassAd) {
-        self.write_as(out, ad, false);
+        self.write_in_pieces(out, ad, false, &mut |_| {});
     }
 
-    fn write_as(&mut self, out: &mut Vec<u8>, ad: &ClassAd, has_lines: bool) {
+    /// Writes an ad; `hand_on` sees after every step what is written, and may take it away.
+    pub(super) fn write_in_pieces(
+        &mut self,
+        out: &mut Vec<u8>,
+        ad: &ClassAd,
+        has_lines: bool,
+        hand_on: &mut dyn FnMut(&mut Vec<u8>),
+    ) {
         out.extend_from_slice(N::AD[0].as_bytes());
         for (at, (name, value)) in ad.listed().enumerate() {
             if at > 0 {
@@ -68,7 +75,7 @@ impl<N: Notation> NotationWriter<N> {
                 write_line(out, N::INDENT);
             }
             N::write_name(out, name);
-            write_value(&mut self.notation, out, value, has_lines);
+            write_value(&mut self.notation, out, value, has_lines, hand_on);
             out.extend_from_slice(N::ATTRIBUTE_END.as_bytes());
         }
         if has_lines {
@@ -79,14 +86,24 @@ impl<N: Notation> NotationWriter<N> {
 }
 
 /// Writes the value of an attribute of an ad. Parts that are not written yet wait on a stack.
-pub(super) fn write_value<N: Notation>(notation: &mut N, out: &mut Vec<u8>, value: &Attribute, has_lines: bool) {
+pub(super) fn write_value<N: Notation>(
+    notation: &mut N,
+    out: &mut Vec<u8>,
+    value: &Attribute,
+    has_lines: bool,
+    hand_on: &mut dyn FnMut(&mut Vec<u8>),
+) {
     let tree = match value {
-        Attribute::Literal(literal) => return notation.write_constant(out, literal),
+        Attribute::Literal(literal) => {
+            notation.write_constant(out, literal);
+            return hand_on(out);
+        }
         Attribute::Tree(tree) => tree,
     };
     let mut steps = vec![Task::Node(tree.root())];
     let mut level = 1;
     while let Some(step) = steps.pop() {
+        hand_on(out);
         let separator = |at: usize| (at > 0).then_some(Task::Text(N::SEPARATOR));
         let id = match step {
             Task::Node(id) => id,

@@ -51,45 +51,62 @@ enum Step {
 
 type Steps = SmallVec<[Step; 32]>;
 
+/// The indentation of lists and ads in pretty form, in columns.
+#[derive(Clone, Copy, Debug)]
+pub struct Indent {
+    /// That of what is around the expression, and then around the part that is written.
+    pub around: usize,
+    /// The deepest; lines that would be deeper are indented so far.
+    pub deepest: usize,
+}
+
+impl Indent {
+    /// That of an expression by itself, as `unparse` prints it.
+    pub const ALONE: Indent = Indent { around: 0, deepest: usize::MAX };
+}
+
 /// Writes an expression.
 pub fn write_expr(out: &mut Vec<u8>, tree: &Tree, root: NodeId, style: Style) {
-    write_indented(out, tree, root, style, 0);
+    write_while(out, tree, root, style, Indent::ALONE, |_| true);
 }
 
-/// Writes an expression whose surroundings are indented by `indent` in pretty form.
-pub fn write_indented(out: &mut Vec<u8>, tree: &Tree, root: NodeId, style: Style, indent: usize) {
-    write_within(out, tree, root, style, indent, usize::MAX);
-}
-
-/// Writes an expression unless `out` would become longer than about `limit` bytes; then it stops, returning false.
-fn write_within(out: &mut Vec<u8>, tree: &Tree, root: NodeId, style: Style, mut indent: usize, limit: usize) -> bool {
+/// Writes an expression in steps, as long as `goes_on` returns true for what was written so far; it may take that away.
+/// Returns false if it stopped.
+pub fn write_while(
+    out: &mut Vec<u8>,
+    tree: &Tree,
+    root: NodeId,
+    style: Style,
+    mut indent: Indent,
+    mut goes_on: impl FnMut(&mut Vec<u8>) -> bool,
+) -> bool {
     if let Node::Literal(literal) = tree.node(root) {
         write_literal(out, literal, style);
-        return out.len() <= limit;
+        return goes_on(out);
     }
     let mut steps: Steps = SmallVec::new();
     steps.push(Step::Node(root));
     while let Some(step) = steps.pop() {
-        if out.len() > limit {
+        write_step(out, tree, &step, style, &mut indent, &mut steps);
+        if !goes_on(out) {
             return false;
         }
-        write_step(out, tree, &step, style, &mut indent, &mut steps);
     }
-    out.len() <= limit
+    true
 }
 
-fn write_step(out: &mut Vec<u8>, tree: &Tree, step: &Step, style: Style, indent: &mut usize, steps: &mut Steps) {
+fn write_step(out: &mut Vec<u8>, tree: &Tree, step: &Step, style: Style, indent: &mut Indent, steps: &mut Steps) {
     match *step {
         Step::Text(text) => out.extend_from_slice(text.as_bytes()),
         Step::Raw(name) => out.extend_from_slice(name.as_bytes()),
         Step::Name(name) => write_name(out, name, style),
-        Step::Line(spaces) => write_line(out, spaces),
-        Step::Indent(spaces) => *indent = spaces,
+        Step::Line(spaces) => write_line(out, spaces.min(indent.deepest)),
+        Step::Indent(spaces) => indent.around = spaces,
         Step::Node(id) => node(out, tree, id, style, indent, steps),
     }
 }
 
-fn node(out: &mut Vec<u8>, tree: &Tree, id: NodeId, style: Style, indent: &mut usize, steps: &mut Steps) {
+fn node(out: &mut Vec<u8>, tree: &Tree, id: NodeId, style: Style, indent: &mut Indent, steps: &mut Steps) {
     let mut later = |parts: &mut dyn DoubleEndedIterator<Item = Step>| steps.extend(parts.rev());
     match *tree.node(id) {
         Node::Literal(ref literal) => write_literal(out, literal, style),
@@ -152,14 +169,14 @@ fn grouped<P>(
     [open, separator, close]: [&'static str; 3],
     spaces: Option<usize>,
     parts: &[P],
-    indent: &mut usize,
+    indent: &mut Indent,
     steps: &mut Steps,
     part: impl Fn(&P) -> (Option<Name>, NodeId),
 ) {
-    let outside = *indent;
+    let outside = indent.around;
     if let Some(spaces) = spaces {
-        write_line(out, outside + spaces);
-        *indent = outside + 2 * spaces;
+        write_line(out, (outside + spaces).min(indent.deepest));
+        indent.around = outside + 2 * spaces;
         steps.extend([Step::Indent(outside), Step::Text(close), Step::Line(outside + spaces)]);
     } else {
         steps.extend([Step::Text(close), Step::Text(" ")]);
@@ -267,13 +284,12 @@ impl Expr {
     /// The beginning of the canonical text of the expression: all of it, if that is not longer than about `limit`
     /// bytes. However long a chain of operators is, no more of it than that is held in memory.
     pub fn beginning(&self, limit: usize) -> Vec<u8> {
-        let mut out = Vec::new();
-        let mut steps: Steps = SmallVec::new();
+        let (mut out, mut steps, mut indent) = (Vec::new(), Steps::new(), Indent::ALONE);
         steps.push(Step::Node(self.root()));
         // At least every other step writes something, so what waits below so many of them lies behind the limit.
         let needed = limit.saturating_add(16).saturating_mul(2);
         while let Some(step) = steps.pop().filter(|_| out.len() <= limit) {
-            write_step(&mut out, self.tree(), &step, Style::New, &mut 0, &mut steps);
+            write_step(&mut out, self.tree(), &step, Style::New, &mut indent, &mut steps);
             if steps.len() > needed.saturating_mul(2) {
                 steps.drain(..steps.len() - needed);
             }
@@ -285,7 +301,8 @@ impl Expr {
     /// the pretty form indents every line, and parts that are values may be shared.
     pub fn to_text_within(&self, style: Style, limit: usize) -> Option<Vec<u8>> {
         let mut out = Vec::new();
-        write_within(&mut out, self.tree(), self.root(), style, 0, limit).then_some(out)
+        let is_within = |out: &mut Vec<u8>| out.len() <= limit;
+        write_while(&mut out, self.tree(), self.root(), style, Indent::ALONE, is_within).then_some(out)
     }
 }
 

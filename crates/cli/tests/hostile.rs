@@ -521,6 +521,7 @@ fn a_megabyte_in_every_form_is_read_and_written() {
                     .join(",")
             ),
         ),
+        ("json", json(&format!("[{}1]", format!("{}{},", "[".repeat(900), "]".repeat(900)).repeat(500)))),
         ("json", json(&format!("\"{}\"", megabyte("\\u00e9")))),
         ("json", json(&format!("\"{}\"", megabyte("\\ud83d")))),
         ("json", json(&format!("[{}1]", megabyte("1,")))),
@@ -553,7 +554,7 @@ fn a_megabyte_in_every_form_is_read_and_written() {
     for (form, input) in &inputs {
         let path = file(&folder, "hostile.ads", input.as_bytes());
         let shown: String = input.chars().take(40).collect();
-        for to in ["long", "new", "json", "jsonl", "xml"] {
+        for to in ["long", "new", "pretty", "json", "jsonl", "xml"] {
             let output = classmate(SPACE, &["ads", &path, "--from", form, "--to", to]);
             let message = text(&output.stderr);
             assert!(matches!(output.status.code(), Some(0 | 1)), "{shown} to {to}: {:?} {message}", output.status);
