@@ -2,11 +2,13 @@
 //! crashes, hangs, or takes more memory than a small multiple of the input.
 //!
 //! One file, because all tests share the limits and the way in which the command is run.
+#![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, ExitStatus, Output};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
@@ -16,6 +18,7 @@ use classmate::internal::eval::EvalError;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::value::Value;
+use wait4::Wait4;
 
 fn parse_error(source: &str) -> SyntaxErrorKind {
     parse_expr(source.as_bytes(), &ParseOptions::default()).unwrap_err().kind
@@ -27,18 +30,60 @@ fn eval_in(ad: &str, expr: &str) -> Result<Value, EvalError> {
     Scope::new(&ad, &EvalOptions::default()).eval(&expr)
 }
 
-/// Runs the command with a limit of address space, in kilobytes, and [`PATIENCE`].
+/// Runs the command with a limit of memory, in kilobytes, and [`PATIENCE`].
 fn classmate(kilobytes: u64, arguments: &[&str]) -> Output {
     limited(kilobytes, PATIENCE, "exec \"$0\" \"$@\"", arguments)
 }
 
-/// Runs a line of the shell, in which `$0` is the command, with limits of address space, in kilobytes, and of processor
-/// time, in seconds. A command that takes longer is killed. On a busy machine it may take up to three times as much
-/// processor time as on a quiet one, so limits are at least three times what the test profile needs there.
+/// Runs a line of the shell, in which `$0` is the command, with limits of memory, in kilobytes, and of processor time, in
+/// seconds. A command that takes longer is killed, and so is one that maps sixteen times as much address space. On a busy
+/// machine it may take up to three times as much processor time as on a quiet one, so limits are at least three times what
+/// the test profile needs there.
 fn limited(kilobytes: u64, seconds: u64, line: &str, arguments: &[&str]) -> Output {
-    let mut command = Command::new("sh");
-    let line = format!("ulimit -v {kilobytes}; ulimit -t {seconds}; {line}");
-    command.args(["-c", &line, env!("CARGO_BIN_EXE_classmate")]).args(arguments).output().unwrap()
+    let folder = tempfile::tempdir().unwrap();
+    let line = format!("ulimit -v {}; ulimit -t {seconds}; {line}", 16 * kilobytes);
+    let mut command = vec!["sh", "-c", &line, env!("CARGO_BIN_EXE_classmate")];
+    command.extend(arguments);
+    std::fs::write(folder.path().join("command"), command.join(SEPARATOR)).unwrap();
+    let measured = Command::new(std::env::current_exe().unwrap())
+        .args(["hostile::a_command_is_measured", "--exact", "--ignored", "--no-capture"])
+        .env(MEASURED, folder.path())
+        .output()
+        .unwrap();
+    assert!(measured.status.success(), "{line} {arguments:?}: {measured:?}");
+    let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+    let ended = text(&read("ended"));
+    let (status, memory) = ended.split_once(' ').unwrap();
+    let (status, memory) = (ExitStatus::from_raw(status.parse().unwrap()), memory.parse::<u64>().unwrap() >> 10);
+    assert!(memory <= kilobytes, "{memory} KiB of memory, not {kilobytes}: {line} {arguments:?}");
+    Output { status, stdout: read("stdout"), stderr: read("stderr") }
+}
+
+/// The variable that names the folder of a command to be measured.
+const MEASURED: &str = "CLASSMATE_TEST_MEASURED";
+
+/// Stands between the arguments of that command.
+const SEPARATOR: &str = "\u{1f}";
+
+/// Runs a command for [`limited`], and notes how it ended and its largest resident memory, in bytes. A process that starts
+/// another leaves it what it has itself as the least value of that, so that a small process has to do it.
+#[test]
+#[ignore = "other tests start it"]
+fn a_command_is_measured() {
+    let Some(folder) = std::env::var_os(MEASURED).map(std::path::PathBuf::from) else { return };
+    let command = std::fs::read_to_string(folder.join("command")).unwrap();
+    let command: Vec<&str> = command.split(SEPARATOR).collect();
+    let output = |name: &str| std::fs::File::create(folder.join(name)).unwrap();
+    let child = Command::new(command[0])
+        .args(&command[1..])
+        .env("RAYON_NUM_THREADS", "2")
+        .stdin(std::process::Stdio::null())
+        .stdout(output("stdout"))
+        .stderr(output("stderr"))
+        .spawn()
+        .unwrap();
+    let ended = child.wait4().unwrap();
+    std::fs::write(folder.join("ended"), format!("{} {}", ended.status.into_raw(), ended.rusage.maxrss)).unwrap();
 }
 
 /// Processor time of this thread; where the system does not report it, time by the clock.
@@ -244,8 +289,8 @@ fn megabyte(part: &str) -> String {
     part.repeat(1_000_000 / part.len())
 }
 
-/// The limit of address space for inputs of a megabyte, in kilobytes: 256 MiB, and what a program maps anyway.
-const SPACE: u64 = (256 << 10) + (64 << 10);
+/// The limit of memory for inputs of a megabyte, in kilobytes.
+const SPACE: u64 = 256 << 10;
 
 /// Evaluates an expression in an ad of new syntax within the limits; returns the value and what was complained of.
 fn within_limits(ad: &str, expr: &str) -> (String, String) {
@@ -743,7 +788,7 @@ fn a_cycle_of_ads_that_all_differ_takes_time_for_its_pairs_alone() {
     let ads = |one: &dyn Fn(usize) -> String| (0..3000).map(one).collect::<Vec<_>>().join("\n");
     let slots = file(&folder, "slots.ads", ads(&slot).as_bytes());
     let jobs = file(&folder, "jobs.ads", ads(&job).as_bytes());
-    let output = in_memory(&["negotiate", "--slots", &slots, "--jobs", &jobs, "--matches", "none"]);
+    let output = classmate(SPACE, &["negotiate", "--slots", &slots, "--jobs", &jobs, "--matches", "none"]);
     // A slot has 100 MB: jobs 0 to 99 fit, each in a slot with a higher number.
     assert!(
         text(&output.stdout).contains("100 matches, 2900 rejections"),
@@ -751,7 +796,7 @@ fn a_cycle_of_ads_that_all_differ_takes_time_for_its_pairs_alone() {
         text(&output.stdout),
         text(&output.stderr)
     );
-    let output = in_memory(&["explain", "--slots", &slots, "--jobs", &jobs, "--all"]);
+    let output = classmate(SPACE, &["explain", "--slots", &slots, "--jobs", &jobs, "--all"]);
     // Of 2900 requests without a slot, 20,000,000 / (8000 + 3000 + 50 * 3000) = 124 are evaluated.
     let message = text(&output.stderr);
     assert!(message.contains("the cause of 2776 requests is what the cycle recorded"), "{message}");
@@ -898,14 +943,6 @@ fn compressed(folder: &tempfile::TempDir, name: &str, parts: &[(&[u8], usize)]) 
     path.to_str().unwrap().to_owned()
 }
 
-/// Runs the command with 256 MiB of memory; threads share one heap, so that the limit of address space is one of memory.
-fn in_memory(arguments: &[&str]) -> Output {
-    let mut command = Command::new("sh");
-    let line = format!("ulimit -v {SPACE}; ulimit -t {PATIENCE}; exec \"$0\" \"$@\"");
-    command.args(["-c", &line, env!("CARGO_BIN_EXE_classmate")]).args(arguments);
-    command.env("MALLOC_ARENA_MAX", "1").env("RAYON_NUM_THREADS", "2").output().unwrap()
-}
-
 /// A format, what comes before an ad, what is repeated in it, and what comes after.
 type Form<'a> = (&'static str, &'static [u8], &'a [u8], &'static [u8]);
 
@@ -944,7 +981,7 @@ fn an_ad_of_more_than_64_mib_is_skipped() {
         };
         let count = (300 << 20) / part.len();
         let path = compressed(&folder, form, &[(&noise, 1), (before, 1), (part, count), (after, 1)]);
-        let output = in_memory(&["ads", &path, "--attributes", "a", "--values", "--from", form]);
+        let output = classmate(SPACE, &["ads", &path, "--attributes", "a", "--values", "--from", form]);
         let message = text(&output.stderr);
         assert_eq!(text(&output.stdout), "1\n3\n", "{form}: {message}");
         assert_eq!(output.status.code(), Some(1), "{form}: {message}");
@@ -963,7 +1000,7 @@ fn an_ad_that_is_too_long_does_not_keep_the_others_from_a_cycle() {
         let count = (180 << 20) / part.len();
         let path =
             compressed(&folder, "slots.gz", &[(&slots, 1), (b"\nA = ", 1), (&part, count), (b"\n\n", 1), (&slots, 1)]);
-        let output = in_memory(&["negotiate", pool.to_str().unwrap(), "--slots", &path, "--matches", "none"]);
+        let output = classmate(SPACE, &["negotiate", pool.to_str().unwrap(), "--slots", &path, "--matches", "none"]);
         let message = text(&output.stderr);
         assert!(
             text(&output.stdout).contains("28 slots with weight 28")
@@ -995,7 +1032,7 @@ fn compressed_input_expands_within_limits() {
             &["negotiate", pool, "--slots", &path],
             &["config", "check", &path],
         ] {
-            let output = in_memory(arguments);
+            let output = classmate(SPACE, arguments);
             let message = text(&output.stderr);
             assert!(matches!(output.status.code(), Some(1 | 2)), "{arguments:?}: {:?} {message}", output.status);
             assert!(message.contains("100 times its compressed size"), "{arguments:?}: {message}");
