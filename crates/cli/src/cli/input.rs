@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use flate2::read::MultiGzDecoder;
@@ -22,10 +22,10 @@ use crate::report::message_kinds::MessageKinds;
 use crate::report::{self, Color, counted, shortened};
 use classmate::internal::format::report::Fault;
 use classmate::internal::format::room::{Counted, Expanded, RATIO, Room};
-use classmate::{ClassAd, Diagnostic, EvalOptions, Format, Reader, Report, Series, Writer};
+use classmate::{ClassAd, Diagnostic, EvalOptions, Format, Reader, Report, Series};
 use classmate_config::internal::config::BYTE_ORDER_MARK;
 use classmate_config::internal::config::slurm::SKIPPED_LINE;
-use classmate_pool::internal::negotiate::directory::{AdFileReport, AdInput, read_ads};
+use classmate_pool::internal::negotiate::directory::{AdFileReport, AdInput, AdSource, read_ads};
 use classmate_pool::internal::queue::cluster::whole;
 
 /// A file of a pool's directory, if it has it.
@@ -238,126 +238,97 @@ fn bar(size: u64, name: &str) -> ProgressBar {
     bar.with_message(format!("reading {name}"))
 }
 
-/// A reader of the ads of a file.
-pub(super) type OpenReader = Reader<Box<dyn BufRead + Send>>;
+/// The ads of a file, one after another.
+pub(crate) enum OpenAds {
+    /// Ads that are read from a text.
+    Text(Reader<Box<dyn BufRead + Send>>),
+    /// Ads that were made of a text of another kind.
+    Made(std::vec::IntoIter<ClassAd>),
+}
 
-/// A reader of the ads of a file, in a format if it is given; the name of the file, and the room for its ads. A listing of
-/// Slurm is read as the ads of its jobs or nodes.
-pub(crate) fn ad_reader(
+impl OpenAds {
+    /// The format of the text; that of `condor_q -long` if it is of another kind.
+    pub(crate) fn format(&self) -> Format {
+        match self {
+            OpenAds::Text(reader) => reader.format(),
+            OpenAds::Made(_) => Format::Long,
+        }
+    }
+
+    /// The part of the text that was skipped so far.
+    pub(crate) fn report(&self) -> Report {
+        match self {
+            OpenAds::Text(reader) => reader.report().clone(),
+            OpenAds::Made(_) => Report::default(),
+        }
+    }
+}
+
+impl Iterator for OpenAds {
+    type Item = std::io::Result<ClassAd>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            OpenAds::Text(reader) => reader.next(),
+            OpenAds::Made(ads) => ads.next().map(|ad| Ok(whole(&ad))),
+        }
+    }
+}
+
+/// The ads of a file, in a format if it is given; the name of the file, and the room for its ads. A submit file or a listing
+/// of Slurm is read as the ads of its jobs or nodes.
+pub(crate) fn open_ads(
     path: &Path,
     from: Option<Format>,
     settings: &EvalOptions,
     notes: &mut Notes,
-) -> Result<(OpenReader, String, Room), Failure> {
+) -> Result<(OpenAds, String, Room), Failure> {
     let options = settings.parse_options();
     if let Some(format) = from {
         let Input { reader, name, room, .. } = open(path)?;
-        return Ok((Reader::new(reader, format, &options), name, room));
+        return Ok((OpenAds::Text(Reader::new(reader, format, &options)), name, room));
     }
     let mut input = ad_input(path)?;
-    let failed = |error| Failure::reading(path.display(), &error);
     // What arrives slowly is shown at once.
     let is_stream = !std::fs::metadata(path).is_ok_and(|facts| facts.is_file());
-    let listing = input.listing(is_stream).map_err(failed)?;
-    let AdInput { mut reader, name, room } = input;
-    if let Some(listing) = listing {
-        let (ads, warnings) = listing.read(&name, reader).map_err(failed)?;
-        notes.warn_of_slurm(&warnings);
-        reader = Box::new(Cursor::new(written_ads(&ads).map_err(failed)?));
-    }
-    Ok((Reader::detect(reader, &options).map_err(|error| Failure::reading(&name, &error))?, name, room))
-}
-
-/// The text of some ads: in the long format, unless that does not hold all of them.
-fn written_ads(ads: &[ClassAd]) -> std::io::Result<Vec<u8>> {
-    let (long, is_whole) = text_of(ads, Format::Long)?;
-    if is_whole { Ok(long) } else { Ok(text_of(ads, Format::New)?.0) }
-}
-
-/// The text of some ads, and whether they can be read back from it.
-fn text_of(ads: &[ClassAd], format: Format) -> std::io::Result<(Vec<u8>, bool)> {
-    let mut writer = Writer::new(Vec::new(), format);
-    let mut is_whole = true;
-    for ad in ads {
-        is_whole &= writer.write(ad)?.is_empty();
-    }
-    Ok((writer.finish()?, is_whole))
-}
-
-/// The text of ads with chained parents, a part of which is written when it is read.
-pub(super) struct AdText {
-    ads: std::vec::IntoIter<ClassAd>,
-    part: Cursor<Vec<u8>>,
-}
-
-/// Ads that are written together.
-const WRITTEN_TOGETHER: usize = 64;
-
-impl AdText {
-    /// The text of ads: in the long format, unless that does not hold all of them.
-    pub(super) fn of(ads: Vec<ClassAd>) -> std::io::Result<Self> {
-        let mut last: Option<&Arc<ClassAd>> = None;
-        let mut is_whole = true;
-        for some in ads.chunks(WRITTEN_TOGETHER) {
-            let mut parts: Vec<ClassAd> = Vec::with_capacity(some.len() + 1);
-            for ad in some {
-                let before = std::mem::replace(&mut last, ad.chained());
-                let is_new = |parent: &&Arc<ClassAd>| before.is_none_or(|before| !Arc::ptr_eq(before, parent));
-                parts.extend(last.filter(is_new).map(|parent| ClassAd::clone(parent)));
-                let mut own = ad.clone();
-                own.chain(None);
-                parts.push(own);
-            }
-            is_whole &= text_of(&parts, Format::Long)?.1;
+    let warnings = input.read_listing(is_stream).map_err(|error| Failure::reading(path.display(), &error))?;
+    notes.warn_of_slurm(&warnings);
+    let AdInput { source, name, room } = input;
+    let ads = match source {
+        AdSource::Text(reader) => {
+            OpenAds::Text(Reader::detect(reader, &options).map_err(|error| Failure::reading(&name, &error))?)
         }
-        if is_whole {
-            return Ok(AdText { ads: ads.into_iter(), part: Cursor::default() });
-        }
-        let ads: Vec<ClassAd> = ads.iter().map(whole).collect();
-        Ok(AdText { ads: Vec::new().into_iter(), part: Cursor::new(written_ads(&ads)?) })
-    }
-}
-
-impl Read for AdText {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let read = self.part.read(buffer)?;
-        if read > 0 {
-            return Ok(read);
-        }
-        let ads: Vec<ClassAd> = self.ads.by_ref().take(WRITTEN_TOGETHER).map(|ad| whole(&ad)).collect();
-        self.part = Cursor::new(text_of(&ads, Format::Long)?.0);
-        self.part.read(buffer)
-    }
+        AdSource::Made(ads) => OpenAds::Made(ads.into_iter()),
+    };
+    Ok((ads, name, room))
 }
 
 /// Reads all ads of a file, on all threads if it is of the long format.
 pub(crate) fn ads(path: &Path, settings: &EvalOptions, notes: &mut Notes) -> Result<Vec<ClassAd>, Failure> {
-    let (ads, file) = read_ads(ad_input(path)?, &settings.parse_options(), None, |ad, ()| ad)?;
+    let by_itself = |ad: ClassAd, (): &mut ()| if ad.chained().is_some() { whole(&ad) } else { ad };
+    let (ads, file) = read_ads(ad_input(path)?, &settings.parse_options(), None, by_itself)?;
     notes.add_file(file);
     Ok(ads)
 }
 
-/// Opens a file of ads.
-pub(crate) fn ad_input(path: &Path) -> Result<AdInput, Failure> {
-    open_ads(path).map(|Input { reader, name, room, .. }| AdInput { reader, name, room })
-}
-
 /// Opens a file of ads; a submit file is one of the ads of its jobs.
-fn open_ads(path: &Path) -> Result<Input, Failure> {
-    let Some(file) = SubmitFile::detect(path)? else { return open(path) };
-    let (text, name) = file.into_ads()?;
-    Ok(Input { reader: Box::new(BufReader::new(text)), name, room: Room::default(), marked: false })
+pub(crate) fn ad_input(path: &Path) -> Result<AdInput, Failure> {
+    if let Some(file) = SubmitFile::detect(path)? {
+        let (ads, name) = file.into_ads()?;
+        return Ok(AdInput { source: AdSource::Made(ads), name, room: Room::default() });
+    }
+    open(path).map(|Input { reader, name, room, .. }| AdInput::text(reader, name, room))
 }
 
 /// Reads the Nth ad of a file, counted from 1.
 pub(crate) fn ad(path: &Path, at: u64, settings: &EvalOptions, notes: &mut Notes) -> Result<ClassAd, Failure> {
-    let (mut reader, name, _) = ad_reader(path, None, settings, notes)?;
+    let (mut reader, name, _) = open_ads(path, None, settings, notes)?;
     let mut seen = 0;
     for ad in reader.by_ref() {
         let ad = ad.map_err(|error| Failure::reading(&name, &error))?;
         seen += 1;
         if seen == at {
-            notes.add(&name, reader.report().clone());
+            notes.add(&name, reader.report());
             return Ok(ad);
         }
     }

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use toml::Table;
 
 use crate::cli::advise::advised;
-use crate::cli::input::{self, Notes, OpenReader};
+use crate::cli::input::{self, Notes, OpenAds};
 use crate::cli::simulate::written_run;
 use crate::cli::{Streams, experiment, language, live, parsed_with, report, settings, test, written};
 use crate::report::Color;
@@ -154,7 +154,7 @@ pub fn test(files: &[PathBuf], only: Option<&str>, coverage: bool) -> Result<(Js
 /// The ads of a file in any format, compressed or not.
 #[expect(missing_debug_implementations, reason = "a reader of any kind")]
 pub struct AdFile {
-    reader: OpenReader,
+    reader: OpenAds,
     name: String,
     /// Messages about its beginning, from when it was opened.
     notes: Notes,
@@ -168,14 +168,14 @@ impl AdFile {
     pub fn open(path: &Path, settings: &EvalOptions) -> Result<Self, Failure> {
         input::hide_progress();
         let mut notes = Notes::default();
-        let (reader, name, _) = input::ad_reader(path, None, settings, &mut notes)?;
+        let (reader, name, _) = input::open_ads(path, None, settings, &mut notes)?;
         Ok(Self { reader, name, notes })
     }
 
     /// Messages about ads that were skipped so far.
     pub fn problems(&self) -> Vec<String> {
         let mut notes = Notes::default();
-        notes.add(&self.name, self.reader.report().clone());
+        notes.add(&self.name, self.reader.report());
         [self.notes.lines(Color::Off), notes.lines(Color::Off)].concat()
     }
 }

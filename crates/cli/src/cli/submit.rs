@@ -5,7 +5,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::cli::input::{AdText, with_help};
+use crate::cli::input::with_help;
 use crate::cli::output::complain;
 use crate::cli::{Failure, input, language};
 use classmate::ClassAd;
@@ -126,11 +126,9 @@ impl SubmitFile {
         jobs(&self.name, &self.text, context, Path::new(&self.name).parent())
     }
 
-    /// The text of its job ads where nothing is known of a pool, and the name of the file.
-    pub(super) fn into_ads(self) -> Result<(AdText, String), Failure> {
-        let jobs = self.jobs(&context(None))?;
-        let text = AdText::of(jobs).map_err(|error| Failure::reading(&self.name, &error))?;
-        Ok((text, self.name))
+    /// Its job ads where nothing is known of a pool, and the name of the file.
+    pub(super) fn into_ads(self) -> Result<(Vec<ClassAd>, String), Failure> {
+        Ok((self.jobs(&context(None))?, self.name))
     }
 
     /// Warns of commands that `condor_submit` ignores, as it does.

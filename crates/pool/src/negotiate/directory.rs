@@ -95,12 +95,20 @@ pub struct AdFileReport {
 
 /// An open file of ads.
 pub struct AdInput {
-    /// The bytes, decompressed and without a byte order mark.
-    pub reader: Box<dyn BufRead + Send>,
+    /// Its ads.
+    pub source: AdSource,
     /// The name for messages.
     pub name: String,
     /// The room for its ads.
     pub room: Room,
+}
+
+/// Ads that are to be read, or were made of a text of another kind.
+pub enum AdSource {
+    /// The bytes, decompressed and without a byte order mark.
+    Text(Box<dyn BufRead + Send>),
+    /// The ads of the jobs of a submit file, or of a listing of Slurm.
+    Made(Vec<ClassAd>),
 }
 
 /// Number of bytes that decide the kind of a file.
@@ -110,15 +118,20 @@ const BEGINNING: u64 = 1 << 18;
 const FIRST_LINES: usize = 3;
 
 impl AdInput {
-    /// The kind of listing if the file is one of Slurm's. Looks at the first lines, or at a longer part of it; that may arrive
-    /// in small pieces.
+    /// A file of ads as bytes, decompressed and without a byte order mark.
+    pub fn text(reader: Box<dyn BufRead + Send>, name: String, room: Room) -> Self {
+        AdInput { source: AdSource::Text(reader), name, room }
+    }
+
+    /// Reads the file if it is a listing of Slurm, and returns the warnings. Looks at the first lines, or at a longer part of
+    /// it; that may arrive in small pieces.
     ///
     /// # Errors
     /// A file that cannot be read.
-    pub fn listing(&mut self, only_lines: bool) -> io::Result<Option<ListingFormat>> {
-        let mut start = Vec::new();
-        let reader: Box<dyn BufRead + Send> = std::mem::replace(&mut self.reader, Box::new(io::empty()));
-        let mut begin = reader.take(BEGINNING);
+    pub fn read_listing(&mut self, only_lines: bool) -> io::Result<Vec<Diagnostic>> {
+        let AdSource::Text(reader) = &mut self.source else { return Ok(Vec::new()) };
+        let reader: Box<dyn BufRead + Send> = std::mem::replace(reader, Box::new(io::empty()));
+        let (mut start, mut begin) = (Vec::new(), reader.take(BEGINNING));
         if only_lines {
             for _ in 0..FIRST_LINES {
                 begin.read_until(b'\n', &mut start)?;
@@ -127,8 +140,14 @@ impl AdInput {
             begin.read_to_end(&mut start)?;
         }
         let found = ListingFormat::detect(&start);
-        self.reader = Box::new(Cursor::new(start).chain(begin.into_inner()));
-        Ok(found)
+        let reader: Box<dyn BufRead + Send> = Box::new(Cursor::new(start).chain(begin.into_inner()));
+        let Some(listing) = found else {
+            self.source = AdSource::Text(reader);
+            return Ok(Vec::new());
+        };
+        let (ads, warnings) = listing.read(&self.name, reader)?;
+        self.source = AdSource::Made(ads);
+        Ok(warnings)
     }
 }
 
@@ -271,7 +290,7 @@ fn open(path: &Path) -> Result<AdInput, LoadError> {
         Ok(_) => {}
         Err(error) => return Err(LoadError::File { name, error }),
     }
-    Ok(AdInput { reader: Box::new(reader), name, room: Room::default() })
+    Ok(AdInput::text(Box::new(reader), name, Room::default()))
 }
 
 /// Number of slots whose attribute names are collected although the values are not kept.
@@ -328,19 +347,20 @@ pub fn read_ads<K: Default>(
     selection: Option<&Arc<Selection>>,
     make: impl Fn(ClassAd, &mut K) -> ClassAd + Sync,
 ) -> Result<(Vec<ClassAd>, AdFileReport), LoadError> {
-    let listing = input.listing(false);
-    let AdInput { mut reader, name, room } = input;
+    let listing = input.read_listing(false);
+    let AdInput { source, name, room } = input;
     let mut warnings = Vec::new();
     let read = || {
-        if let Some(listing) = listing? {
-            let (ads, found) = listing.read(&name, reader)?;
-            warnings = found;
-            ads.iter().try_for_each(|ad| room.keep(ad))?;
-            let mut report = Report::default();
-            report.ads = ads.len() as u64;
-            let mut kept = K::default();
-            return Ok((ads.into_iter().map(|ad| make(ad, &mut kept)).collect(), report));
-        }
+        warnings = listing?;
+        let mut reader = match source {
+            AdSource::Text(reader) => reader,
+            AdSource::Made(ads) => {
+                ads.iter().try_for_each(|ad| room.keep(ad))?;
+                let (mut report, mut kept) = (Report::default(), K::default());
+                report.ads = ads.len() as u64;
+                return Ok((ads.into_iter().map(|ad| make(ad, &mut kept)).collect(), report));
+            }
+        };
         let start = reader.fill_buf()?;
         if start.trim_ascii() == EMPTY_QUEUES {
             return Ok((Vec::new(), Report::default()));
@@ -377,8 +397,12 @@ fn options(config: &Config) -> ParseOptions {
 
 /// Reads the first ads of a file; errors in them are reported when all are read.
 fn first_ads(input: AdInput, count: usize, options: &ParseOptions) -> Result<Vec<ClassAd>, LoadError> {
-    let reader = Reader::detect(input.reader, options);
-    let ads = reader.and_then(|mut reader| reader.by_ref().take(count).collect());
+    let ads = match input.source {
+        AdSource::Text(reader) => {
+            Reader::detect(reader, options).and_then(|mut reader| reader.by_ref().take(count).collect())
+        }
+        AdSource::Made(ads) => Ok(ads.into_iter().take(count).collect()),
+    };
     ads.map_err(|error| LoadError::File { name: input.name, error })
 }
 
@@ -389,7 +413,7 @@ mod tests {
     /// The ads of a text that arrives byte by byte.
     fn read_slowly(text: &str) -> Vec<ClassAd> {
         let reader = Box::new(BufReader::with_capacity(1, Cursor::new(text.as_bytes().to_vec())));
-        let input = AdInput { reader, name: "slow".to_owned(), room: Room::default() };
+        let input = AdInput::text(reader, "slow".to_owned(), Room::default());
         read_ads(input, &ParseOptions::default(), None, |ad, ()| ad).unwrap().0
     }
 

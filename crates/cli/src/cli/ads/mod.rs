@@ -188,7 +188,7 @@ pub(super) fn run(arguments: &AdsArguments, streams: Streams) -> Result<(), Fail
         selection.key.is_some() || sink.seen.is_some() || matches!(sink.values, Some(Values::Table | Values::Csv));
     for path in &arguments.files {
         // A file that cannot be read does not keep the others from being read.
-        let (mut reader, name, room) = match input::ad_reader(path, arguments.from, &settings, &mut notes) {
+        let (mut reader, name, room) = match input::open_ads(path, arguments.from, &settings, &mut notes) {
             Ok(opened) => opened,
             Err(failure) => {
                 unread.push(failure);
@@ -212,7 +212,7 @@ pub(super) fn run(arguments: &AdsArguments, streams: Streams) -> Result<(), Fail
                 return Err(too_much_work());
             }
         }
-        notes.add(&name, reader.report().clone());
+        notes.add(&name, reader.report());
     }
     written(selection.rest(&mut sink).and_then(|()| sink.finish()))?;
     if sink.meter.exhausted() {

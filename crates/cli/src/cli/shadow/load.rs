@@ -180,7 +180,7 @@ impl RecordedLoad {
             let opened = File::open(path).and_then(|file| Ok((file.metadata()?.len(), file)));
             let (size, file) = opened.map_err(|error| Failure::reading(path.display(), &error))?;
             let (reader, name) = (Box::new(BufReader::new(file.take(size))), path.display().to_string());
-            files.push(AdInput { reader, name, room: Room::default() });
+            files.push(AdInput::text(reader, name, Room::default()));
         }
         Ok(files)
     }
