@@ -36,7 +36,8 @@ pub struct SlotInUse<'a> {
     pub suspended: bool,
 }
 
-/// Places of submitters' records, for [`Accountant::recount_known`].
+/// Places of submitters' records, for one who counts or charges matches often. They stay true as long as no customer is removed
+/// and groups are the same.
 #[derive(Debug, Clone, Default)]
 pub struct RecordPlaces {
     by_name: HashMap<Vec<u8>, usize>,
@@ -55,6 +56,19 @@ struct Places {
     own: [usize; 2],
     /// Those of its group and of the groups above.
     groups: Box<[usize]>,
+}
+
+/// The number of the places of a submitter's records, which `find` finds if they are not known.
+fn known_places(
+    by_name: &mut HashMap<Vec<u8>, usize>,
+    all: &mut Vec<Places>,
+    submitter: &[u8],
+    find: impl FnOnce() -> Places,
+) -> usize {
+    *by_name.entry_ref(submitter).or_insert_with(|| {
+        all.push(find());
+        all.len() - 1
+    })
 }
 
 /// Customers by name, in the order in which they were first seen.
@@ -183,8 +197,7 @@ impl Accountant {
         self.recount_known(slots, now, discount_suspended, groups, &mut RecordPlaces::default());
     }
 
-    /// The same for one who recounts often: `known` holds where the records of submitters are, and stays true as long as
-    /// no customer is removed and groups are the same.
+    /// The same for one who recounts often: `known` holds where the records of submitters are.
     pub fn recount_known<'a>(
         &mut self,
         slots: impl IntoIterator<Item = SlotInUse<'a>>,
@@ -207,10 +220,7 @@ impl Accountant {
                 at = place + 1;
                 before[place]
             } else {
-                *by_name.entry_ref(slot.submitter).or_insert_with(|| {
-                    all.push(self.places(slot.submitter, groups));
-                    all.len() - 1
-                })
+                known_places(by_name, all, slot.submitter, || self.places(slot.submitter, groups))
             };
             last.push(number);
             self.charge(&all[number], slot.weight, late);
@@ -237,8 +247,21 @@ impl Accountant {
 
     /// Charges a match of a slot of this weight to a submitter, its group, and the groups above.
     pub fn add_match(&mut self, submitter: &[u8], weight: f64, now: i64, groups: &dyn GroupOf) {
-        let places = self.places(submitter, groups);
-        self.charge(&places, weight, now.saturating_sub(self.last_update));
+        self.add_known_match(submitter, weight, now, groups, &mut RecordPlaces::default());
+    }
+
+    /// The same for one who charges many matches: `known` holds where the records of submitters are.
+    pub fn add_known_match(
+        &mut self,
+        submitter: &[u8],
+        weight: f64,
+        now: i64,
+        groups: &dyn GroupOf,
+        known: &mut RecordPlaces,
+    ) {
+        let RecordPlaces { by_name, all, .. } = known;
+        let number = known_places(by_name, all, submitter, || self.places(submitter, groups));
+        self.charge(&all[number], weight, now.saturating_sub(self.last_update));
     }
 
     /// Gives a customer a record, with the factor that holds for it: at first sight it is stored.

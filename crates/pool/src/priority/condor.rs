@@ -76,7 +76,7 @@ impl PriorityPolicy for CondorPriority {
     }
 
     fn matched(&mut self, submitter: &[u8], _: Account, weight: f64, now: i64) {
-        self.accountant.add_match(submitter, weight, now, &*self.groups);
+        self.accountant.add_known_match(submitter, weight, now, &*self.groups, &mut self.known);
     }
 
     fn in_use(&self) -> Vec<(&[u8], f64)> {
