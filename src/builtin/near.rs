@@ -118,6 +118,20 @@ pub fn is_slip(name: &[u8], known: &[u8]) -> bool {
     is_swapped && rest(at + 2, at + 2) || is_doubled && rest(at + 1, at)
 }
 
+/// Returns whether a name lacks one of the inner letters of a known one, in any case.
+///
+/// ```
+/// use classmate::internal::builtin::near::lacks_letter;
+/// assert!(lacks_letter(b"Memry", b"Memory"));
+/// assert!(!lacks_letter(b"emory", b"Memory") && !lacks_letter(b"Slot", b"Slots"));
+/// ```
+pub fn lacks_letter(name: &[u8], known: &[u8]) -> bool {
+    let same = |(one, other): &(&u8, &u8)| one.eq_ignore_ascii_case(other);
+    let at = name.iter().zip(known).take_while(same).count();
+    let rest = known.get(at + 1..).unwrap_or_default();
+    (1..name.len()).contains(&at) && name[at..].eq_ignore_ascii_case(rest)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -272,8 +272,11 @@ fn letters(name: &[u8]) -> u32 {
 }
 
 /// Shorter names are not taken for misspelled ones; of those up to [`SHORTEST_OF_ANY_SLIP`], only such with swapped or doubled
-/// letters.
+/// letters, or with a letter less than an attribute that all ads of a kind have.
 const SHORTEST_SLIP: usize = 4;
+
+/// The shortest names that can be such an attribute without a letter.
+const SHORTEST_LACKING: usize = 5;
 
 /// Names of this length or more are taken for misspelled ones with any slip.
 const SHORTEST_OF_ANY_SLIP: usize = 7;
@@ -303,7 +306,9 @@ pub(super) fn misspelled_attribute(name: &[u8]) -> Option<&'static str> {
     let near = without_a_letter(name).filter_map(|short| SHORTENED.get(&short)).flatten();
     let is_slip = |known: &&&str| {
         let lower = known.to_ascii_lowercase().into_bytes();
-        let long = name.len().min(lower.len()) >= SHORTEST_OF_ANY_SLIP || near::is_slip(name, &lower);
+        let is_common = || attribute::find(&lower).is_some_and(|known| known.get("presence") == Some("always"));
+        let lacks_letter = lower.len() > SHORTEST_LACKING && near::lacks_letter(name, &lower) && is_common();
+        let long = name.len().min(lower.len()) >= SHORTEST_OF_ANY_SLIP || lacks_letter || near::is_slip(name, &lower);
         long && stem(&lower) != stem(name) && near::distance(name, &lower, 1).is_some()
     };
     near.filter(is_slip).min().copied().or_else(|| twice_misspelled(name)).or_else(|| reworded(name))

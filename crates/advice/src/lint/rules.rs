@@ -612,6 +612,10 @@ fn code_word(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagn
     Some(Diagnostic::warning(message, span).write(span, code).code("unquoted-word"))
 }
 
+/// Names of this length or more are misspelled if they are a known one without a letter, although the expression tests that they are
+/// there.
+const SHORTEST_ASKED: usize = 9;
+
 /// `TARGET.RequestMemroy`: almost the name of an attribute that HTCondor knows.
 fn slip(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
     let name = tree.reference(id)?.name;
@@ -620,8 +624,9 @@ fn slip(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic
         return None;
     }
     let meant = misspelled_attribute(folded)?;
-    // A name of the site's own may be missing, and is not another one with swapped letters.
-    if asks(tree, id) && !near::is_slip(folded, meant.as_bytes()) {
+    // A name of the site's own may be missing, and is not another one with swapped letters, or a long one without a letter.
+    let lacks_letter = folded.len() >= SHORTEST_ASKED && near::lacks_letter(folded, meant.as_bytes());
+    if asks(tree, id) && !lacks_letter && !near::is_slip(folded, meant.as_bytes()) {
         return None;
     }
     let span = tree.span(id)?;

@@ -73,16 +73,34 @@ impl<'t> ItemRows<'t> {
         placed(finding.help(help).code("odd-command"), file, number, excerpt, None)
     }
 
+    /// The lines of the file, in lower case, that use a variable: the name and the value of a command.
+    fn uses(name: &str, all: &[SubmitLine<'_>]) -> impl Iterator<Item = (String, String)> {
+        let reference = format!("$({})", name.to_ascii_lowercase());
+        let lines = all.iter().map(|(.., line)| String::from_utf8_lossy(line).to_ascii_lowercase());
+        let lines = lines.filter(move |line| line.contains(&reference));
+        lines.map(|line| {
+            let (command, value) = line.split_once('=').unwrap_or((&line, ""));
+            (command.trim().to_owned(), value.trim().to_owned())
+        })
+    }
+
     /// A row with fewer columns than there are variables: the last ones are empty.
-    fn short(&self, file: &Arc<str>) -> Option<Diagnostic> {
+    fn short(&self, file: &Arc<str>, all: &[SubmitLine<'_>]) -> Option<Diagnostic> {
         let is_separator = |byte: &u8| *byte == b',' || byte.is_ascii_whitespace();
         self.rows.iter().find_map(|(number, row)| {
             let items = row.trim_ascii();
             let words = items.split(is_separator).filter(|item| !item.is_empty()).count();
             let columns = items.split(|byte| *byte == b',').count().max(words);
-            let (missing, all) = (self.names.get(columns)?, self.names.len());
+            let (missing, names) = (self.names.get(columns)?, self.names.len());
+            let whole = format!("$({})", missing.to_ascii_lowercase());
+            let is_whole = |(command, value): (String, String)| is_arguments(&command) && value == whole;
+            let mut uses = Self::uses(missing, all).peekable();
+            // A program may have no arguments.
+            if columns + 1 == names && uses.peek().is_some() && uses.all(is_whole) {
+                return None;
+            }
             let shown = String::from_utf8_lossy(items);
-            let message = format!("`{shown}` has {columns} of {all} columns, so `{missing}` is empty");
+            let message = format!("`{shown}` has {columns} of {names} columns, so `{missing}` is empty");
             Some(Self::finding(file, (*number, row), message, "write a value for each variable of `queue`"))
         })
     }
@@ -94,12 +112,10 @@ impl<'t> ItemRows<'t> {
         let items: Vec<&str> = shown.split(',').map(str::trim).filter(|item| !item.is_empty()).collect();
         let is_item = |item: &&str| !item.contains([' ', '\t', '=', '"', '\'', ':']) && !item.starts_with('-');
         // A list of files or of variables of the environment is one value.
-        let reference = format!("$({})", name.to_ascii_lowercase());
-        let uses = all.iter().map(|(.., line)| String::from_utf8_lossy(line).to_ascii_lowercase());
-        let mut uses = uses.filter(|line| line.contains(&reference)).peekable();
-        let is_one = |line: String| {
-            let name = line.split('=').next().unwrap_or_default().trim();
-            matches!(name, "arguments" | "args" | "output" | "error" | "log" | "batch_name" | "executable" | "input")
+        let mut uses = Self::uses(name, all).peekable();
+        let is_one = |(command, _): (String, String)| {
+            let others = ["output", "error", "log", "batch_name", "executable", "input"];
+            is_arguments(&command) || others.contains(&command.as_str())
         };
         let is_list = items.len() > 1 && items.iter().all(is_item) && uses.peek().is_some() && uses.all(is_one);
         let message = format!("a line is one item, so this is one job, with `{name}` = `{shown}`");
@@ -141,7 +157,7 @@ pub(super) fn odd_row(file: &Arc<str>, text: &[u8], all: &[SubmitLine<'_>]) -> O
     if rows.names.len() == 1 {
         return rows.joined(file, all);
     }
-    rows.short(file).or_else(|| rows.long(file, all))
+    rows.short(file, all).or_else(|| rows.long(file, all))
 }
 
 /// The rest of a row after a number of items, each of which ends with a comma or blanks.
@@ -184,6 +200,11 @@ pub(super) fn joined_command(file: &Arc<str>, statement: &[u8], number: u64) -> 
         offset += line.len();
     }
     None
+}
+
+/// Returns whether a command, in lower case, sets the arguments of the program.
+fn is_arguments(command: &str) -> bool {
+    matches!(command, "arguments" | "args")
 }
 
 /// A comment between the lines of a statement that does not end in a backslash: it ends the statement.
