@@ -1,5 +1,6 @@
 //! Properties of HTCondor's attributes that lint relies on: type, presence, variation among jobs.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use hashbrown::{HashMap, HashSet};
@@ -181,7 +182,7 @@ fn more_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Names that are often written for an attribute, lower case.
-const FOR_ATTRIBUTES: [(&[u8], &str); 63] = [
+const FOR_ATTRIBUTES: [(&[u8], &str); 65] = [
     (b"opsysmajver", "OpSysMajorVer"),
     (b"opsysmajor", "OpSysMajorVer"),
     (b"architecture", "Arch"),
@@ -240,8 +241,10 @@ const FOR_ATTRIBUTES: [(&[u8], &str); 63] = [
     (b"requestmem", "RequestMemory"),
     (b"requestram", "RequestMemory"),
     (b"remoteprio", "RemoteUserPrio"),
+    (b"remotepriority", "RemoteUserPrio"),
     (b"remoteuserpriority", "RemoteUserPrio"),
     (b"submitterprio", "SubmitterUserPrio"),
+    (b"submitterpriority", "SubmitterUserPrio"),
     (b"submitteruserpriority", "SubmitterUserPrio"),
     (b"totalcpu", "TotalCpus"),
     // Neither a job nor a slot has it: the negotiator adds this one.
@@ -311,7 +314,8 @@ pub(super) fn misspelled_attribute(name: &[u8]) -> Option<&'static str> {
         let long = name.len().min(lower.len()) >= SHORTEST_OF_ANY_SLIP || lacks_letter || near::is_slip(name, &lower);
         long && stem(&lower) != stem(name) && near::distance(name, &lower, 1).is_some()
     };
-    near.filter(is_slip).min().copied().or_else(|| twice_misspelled(name)).or_else(|| reworded(name))
+    let near = near.filter(is_slip).min().copied();
+    near.or_else(|| twice_misspelled(name)).or_else(|| reworded(name)).or_else(|| reordered(name))
 }
 
 /// The attribute that the name (lower case) of one that is set, and not looked for, misspells: a site may have short names of its own.
@@ -376,18 +380,46 @@ fn reworded(name: &[u8]) -> Option<&'static str> {
         short.len() >= SHORTEST_WORD && (1..=MOST_MORE).contains(&more) && short[0] == long[0] && is_within(short, long)
     };
     let is_meant = |known: &&str| {
-        let mut starts: Vec<usize> =
-            known.bytes().enumerate().filter(|(_, byte)| byte.is_ascii_uppercase()).map(|(at, _)| at).collect();
-        starts.push(known.len());
         let lower = known.to_ascii_lowercase();
-        starts.windows(2).any(|word| {
-            let (before, own, after) = (&lower[..word[0]], &lower[word[0]..word[1]], &lower[word[1]..]);
+        words(known).into_iter().any(|word| {
+            let (before, own, after) = (&lower[..word.start], &lower[word.clone()], &lower[word.end..]);
             let rest = name.strip_prefix(before.as_bytes()).and_then(|rest| rest.strip_suffix(after.as_bytes()));
             before.len() + after.len() >= SHORTEST_OTHERS && rest.is_some_and(|rest| is_like(rest, own.as_bytes()))
         })
     };
     let known = attribute::all().iter().map(|record| record.name).filter(|known| known.len() >= SHORTEST_LESS_KNOWN);
     let mut meant = known.filter(|known| known.is_ascii()).filter(is_meant);
+    meant.next().filter(|_| meant.next().is_none())
+}
+
+/// The parts of a name that begin with a capital letter.
+fn words(name: &str) -> Vec<Range<usize>> {
+    let capitals = name.bytes().enumerate().filter(|(_, byte)| byte.is_ascii_uppercase());
+    let starts: Vec<usize> = capitals.map(|(at, _)| at).chain([name.len()]).collect();
+    starts.windows(2).map(|two| two[0]..two[1]).collect()
+}
+
+/// The attribute whose words a name (lower case) has in another order: `TotalLocalRunningJobs`.
+fn reordered(name: &[u8]) -> Option<&'static str> {
+    const SHORTEST_WORD: usize = 3;
+    /// Tests whether a text is all of some words, in any order.
+    fn is_made_of(text: &[u8], words: &[&[u8]]) -> bool {
+        text.is_empty()
+            || words.iter().enumerate().any(|(at, word)| {
+                let others = || [&words[..at], &words[at + 1..]].concat();
+                text.strip_prefix(*word).is_some_and(|rest| is_made_of(rest, &others()))
+            })
+    }
+    let is_meant = |known: &&str| {
+        let lower = known.to_ascii_lowercase();
+        let places = words(known);
+        let own: Vec<&[u8]> = places.iter().map(|word| &lower.as_bytes()[word.clone()]).collect();
+        let is_whole = places.first().is_some_and(|first| first.start == 0);
+        is_whole && own.iter().all(|word| word.len() >= SHORTEST_WORD) && is_made_of(name, &own)
+    };
+    let known = attribute::all().iter().map(|record| record.name).chain(more_names());
+    let mut meant =
+        known.filter(|known| known.len() == name.len() && known.len() >= SHORTEST_LESS_KNOWN).filter(is_meant);
     meant.next().filter(|_| meant.next().is_none())
 }
 

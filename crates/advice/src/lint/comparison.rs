@@ -1,11 +1,13 @@
 //! Comparisons of known attributes with constants: of another type, in another unit, or with a value that they never
-//! have; and quotients of integers that lose their fraction.
+//! have; and quotients of integers that lose their fraction. One file of more than 600 lines: all rules share what the finder knows
+//! of a part.
 
 use super::attributes::{Fact, Kind, fact};
 use super::compared_values::{
     is_order, number_of, of_fraction, of_range, of_sign, of_type, of_unit, of_values, requested,
 };
 use super::expression::{LintContext, written};
+use super::own_types::string_as_condition;
 use super::scope::Seen;
 use super::units::meant_amount;
 use classmate::internal::analysis::evaluate::{Analysis, OPEN, unknown};
@@ -204,6 +206,7 @@ impl Finder<'_> {
         let of_call = || self.of_call(op, left, right, span).or_else(|| self.of_call(op, right, left, span));
         let found = found.or_else(of_call).or_else(|| self.no_request(op, left, right, span));
         let found = found.or_else(|| self.other_form(op, left, right, span));
+        let found = found.or_else(|| self.above_total(op, left, right, span));
         if let Some(found) = found {
             return Some(found);
         }
@@ -389,6 +392,28 @@ impl Finder<'_> {
         decides.then(|| Diagnostic::warning(message, span).help(help).code("impossible-value"))
     }
 
+    /// `Cpus > TotalSlotCpus`: what is free of a slot is never more than what it has.
+    fn above_total(&self, op: BinaryOp, left: NodeId, right: NodeId, span: Span) -> Option<Diagnostic> {
+        let (small, large) = match op {
+            BinaryOp::Greater => (left, right),
+            BinaryOp::Less => (right, left),
+            _ => return None,
+        };
+        let of = |id: NodeId| self.tree.reference(self.tree.bare(id));
+        let (part, whole) = (of(small)?, of(large)?);
+        let (part_fact, whole_fact) = (self.known(part)?, self.known(whole)?);
+        let names = (part.name.folded(), whole.name.folded());
+        // The disk of a slot is measured again, and that of `TotalSlotDisk` is not. `Detected…` may be less: the configuration can set more.
+        let is_free = matches!(names.0, b"cpus" | b"memory" | b"gpus") && names.1.starts_with(b"total");
+        if part.scope != whole.scope || !is_free || !is_part(names) {
+            return None;
+        }
+        let message = format!("`{}` is at most `{}`: this is never true", part_fact.name, whole_fact.name);
+        let texts = (written(self.context.text, self.span(small)?), written(self.context.text, self.span(large)?));
+        let help = format!("write `{} == {}` for a partitionable slot that nothing uses", texts.0, texts.1);
+        Some(Diagnostic::warning(message, span).help(help).code("impossible-value"))
+    }
+
     /// `substr(Owner, 0, 4) == "pilot"` and `toLower(Owner) =?= "Alice"`: a text that a function never gives.
     fn of_call(&self, op: BinaryOp, call: NodeId, other: NodeId, span: Span) -> Option<Diagnostic> {
         let View::Call { name, arguments } = self.tree.view(self.tree.bare(call)) else { return None };
@@ -473,9 +498,8 @@ impl Finder<'_> {
         let reference = self.tree.reference(self.tree.bare(id))?;
         let fact = self.known(reference).filter(|fact| fact.kind == Some(Kind::String))?;
         let span = self.span(id)?;
-        let message = format!("`{}` is a string: as a condition it is ERROR", fact.name);
         let help = format!("write a comparison, `{} == \"…\"`", written(self.context.text, span));
-        Some(Diagnostic::warning(message, span).help(help).code("type-clash"))
+        Some(string_as_condition(fact.name, span).help(help))
     }
 
     /// `RequestMemory / Memory > 0.5`
@@ -507,6 +531,23 @@ impl Finder<'_> {
         let span = self.span(id)?;
         let message = format!("`{}` is 0 for every smaller job: it has no fraction", written(self.context.text, span));
         let help = format!("write `real({}) / …`", written(self.context.text, self.span(left)?));
+        Some(Diagnostic::warning(message, span).help(help).code("integer-division"))
+    }
+
+    /// `1 / Cpus` as a value: 0 for all slots with more than one core.
+    fn inverse(&self, id: NodeId, number: i64, right: NodeId) -> Option<Diagnostic> {
+        let fact = self.known(self.tree.reference(self.tree.bare(right))?)?;
+        let most = match fact.name {
+            // No slot has less.
+            "Disk" | "Memory" | "TotalDisk" | "TotalMemory" | "TotalSlotDisk" | "TotalSlotMemory" => 100,
+            name if is_cores(name) => 1,
+            _ => return None,
+        };
+        let span = self.span(id).filter(|_| (1..=most).contains(&number) && self.is_term(id))?;
+        let (shown, divisor) = (written(self.context.text, span), written(self.context.text, self.span(right)?));
+        let message =
+            format!("`{shown}` is 0 where `{divisor}` is above {number}: a quotient of integers has no fraction");
+        let help = format!("write `{number}.0 / {divisor}`");
         Some(Diagnostic::warning(message, span).help(help).code("integer-division"))
     }
 
@@ -546,14 +587,18 @@ impl Finder<'_> {
 
     /// `1 / 2`
     fn quotient(&self, id: NodeId, left: NodeId, right: NodeId) -> Option<Diagnostic> {
-        let (Some(Value::Int(one)), Some(Value::Int(two))) = (self.constant(left), self.constant(right)) else {
-            return None;
-        };
+        let Some(Value::Int(one)) = self.constant(left) else { return None };
+        let Some(Value::Int(two)) = self.constant(right) else { return self.inverse(id, one, right) };
         let span = self.span(id).filter(|_| one != 0 && one.unsigned_abs() < two.unsigned_abs())?;
         let message = format!("`{}` is 0: a quotient of integers has no fraction", written(self.context.text, span));
         let help = format!("write `{one}.0 / {two}`");
         Some(Diagnostic::warning(message, span).help(help).code("integer-division"))
     }
+}
+
+/// Tests whether an attribute counts cores, of which there is one at least.
+fn is_cores(name: &str) -> bool {
+    ["Cpus", "DetectedCores", "DetectedCpus", "RequestCpus", "TotalCpus", "TotalSlotCpus"].contains(&name)
 }
 
 /// Tests whether the first of two attributes (lower case) is at most the second one: the request of what a slot has, or what a slot has

@@ -57,6 +57,8 @@ pub struct LintContext<'a> {
     pub defined: &'a dyn Fn(Name) -> bool,
     /// Returns true if the ad that contains it has an attribute of a job as the job has it.
     pub copied: &'a dyn Fn(Name) -> bool,
+    /// Attributes that the configuration gives to jobs.
+    pub given: &'a dyn Fn(Name) -> bool,
     /// The ads that are looked at together with it.
     pub schema: Option<&'a AdSchema>,
     /// Returns true if a word is probably not an attribute of any ad; `None` if that is not known.
@@ -88,6 +90,7 @@ impl<'a> LintContext<'a> {
             role,
             defined,
             copied: &|_| false,
+            given: &|_| false,
             schema,
             unknown_word,
             made,

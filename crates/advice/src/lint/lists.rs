@@ -340,12 +340,19 @@ impl<'c> Lists<'c> {
     }
 
     fn daemons(&self, found: &mut Found) {
+        /// Programs that are set for the daemons that start them.
+        const OF_OTHERS: [(&str, &str); 2] = [("SHADOW", "schedd"), ("STARTER", "startd")];
         for definition in self.written(|name| name == "DAEMON_LIST") {
             let items = self.items(&definition);
             if let Some(item) = items.iter().find(|item| item.contains(&b';')) {
                 let message = format!("`{}` in `DAEMON_LIST` is not a daemon: `;` does not separate them", shown(item));
                 found.push((problem(&definition, message).help("separate them with commas"), shown(definition.name)));
                 continue;
+            }
+            let is_of_other = |(name, _): &&(&str, &str)| items.iter().any(|item| item == name.as_bytes());
+            if let Some((name, starter)) = OF_OTHERS.iter().find(is_of_other) {
+                let message = format!("`{name}` is not a daemon of the master: the {starter} starts one for each job");
+                found.push((problem(&definition, message).help("remove it"), shown(definition.name)));
             }
             // Other files may define what a part of a configuration adds.
             let is_part = !definition.verbatim && !has_root(self.config);

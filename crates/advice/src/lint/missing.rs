@@ -2,6 +2,7 @@
 
 use super::attributes::{PresenceCondition, is_always_present, presence_conditions};
 use super::expression::{LintContext, written};
+use super::scope::Seen;
 use classmate::internal::analysis::evaluate::{Analysis, unknown};
 use classmate::internal::analysis::facts::Facts;
 use classmate::internal::analysis::values::{Truths, Values, kind};
@@ -32,7 +33,8 @@ pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagn
             let is_own = reference.scope == RefScope::Either && (context.defined)(name);
             !is_own && !is_there(context, name) && reference.scope != RefScope::My
         };
-        let (references, help) = match unless(tree, clause, context.text) {
+        let asked = unless(tree, clause, context.text).or_else(|| no_request(context, tree, clause));
+        let (references, help) = match asked {
             Some((reference, help)) => (vec![reference], help),
             None => none_of(tree, clause, context.text).unwrap_or_default(),
         };
@@ -177,6 +179,18 @@ fn joined(ops: &[BinaryOp], tree: &Tree, root: NodeId) -> Vec<NodeId> {
         }
     }
     found
+}
+
+/// `!(RequestGPUs > 0)` in the policy of a slot: most jobs have no request of a resource that not all slots have.
+fn no_request(context: &LintContext<'_>, tree: &Tree, clause: NodeId) -> Option<(Reference, String)> {
+    let Node::Unary(UnaryOp::Not, operand) = *tree.node(clause) else { return None };
+    let operand = tree.bare(operand);
+    let View::Compare { .. } = tree.view(operand) else { return None };
+    let &[reference] = references(tree, operand).as_slice() else { return None };
+    let is_request = reference.name.folded().starts_with(b"request") && !(context.given)(reference.name);
+    let shown = word_in_parentheses(tree, operand, context.text)?;
+    (context.role.mine == Seen::Slot && is_request)
+        .then(|| (reference, format!("write `{shown} =!= true` if it may be missing")))
 }
 
 /// `x != 1`, `!x`, `x == false`: the reference, and what to write.

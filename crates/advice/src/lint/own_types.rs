@@ -2,13 +2,15 @@
 //!
 //! In: an expression, and the values of such attributes. Out: a warning of the rule `type-clash` or `bad-argument`.
 
+use std::fmt::Display;
+
 use super::arguments::OF_STRINGS;
 use super::attributes::is_known;
 use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::{BinaryOp, UnaryOp};
 use classmate::internal::syntax::view::{RefScope, View};
-use classmate::{Diagnostic, Expr, Name};
+use classmate::{Diagnostic, Expr, Name, Span};
 
 /// Functions, lower case, with the places of the arguments that are lists.
 const OF_LISTS: [(&[u8], &[usize]); 11] = [
@@ -30,6 +32,12 @@ pub(super) fn check(expr: &Expr, value: &dyn Fn(Name) -> Option<Expr>) -> Option
     compared(expr, value).or_else(|| called(expr, value)).or_else(|| joined(expr, value))
 }
 
+/// The finding about a string that is used as a condition.
+pub(super) fn string_as_condition(name: impl Display, span: Span) -> Diagnostic {
+    let message = format!("`{name}` is a string: as a condition it is ERROR");
+    Diagnostic::warning(message, span).code("type-clash")
+}
+
 /// The finding about the first string that `&&`, `||` or `!` uses as a condition: the value is ERROR. Attributes that HTCondor
 /// knows are left to the comparisons with their types.
 fn joined(expr: &Expr, value: &dyn Fn(Name) -> Option<Expr>) -> Option<Diagnostic> {
@@ -48,9 +56,8 @@ fn joined(expr: &Expr, value: &dyn Fn(Name) -> Option<Expr>) -> Option<Diagnosti
             }
             let own = value(name)?;
             let Node::Literal(Literal::Str(_)) = own.tree().node(own.tree().bare(own.root())) else { return None };
-            let message = format!("`{name}` is a string here: as a condition it is ERROR");
             let help = format!("write `{name} = true`, without quotes, or a comparison");
-            Some(Diagnostic::warning(message, tree.span(operand)?).help(help).code("type-clash"))
+            Some(string_as_condition(name, tree.span(operand)?).help(help))
         })
     })
 }

@@ -213,6 +213,7 @@ impl Reading {
         let is_of_token = |name: &str| ENDS.iter().any(|end| name.contains(end));
         let has_own_name = |name: &str| !ENDS.iter().any(|end| name.ends_with(end));
         let service = |name: &str| name.split("_oauth_").next().unwrap_or_default().to_owned();
+        let is_asked_for = |name: &str| has_own_name(name) || OF_OTHERS.contains(&service(name).as_str());
         let mut tokens = self.values.iter().filter(|(name, _)| is_of_token(name));
         if self.includes {
             return None;
@@ -222,11 +223,11 @@ impl Reading {
             let is_once = self.values.get("use_oauth_services").is_some_and(|all| all.len() == 1);
             let is_listed =
                 |name: &str| list.split([',', ' ', '\t']).any(|one| one.eq_ignore_ascii_case(&service(name)));
-            let (name, all) = tokens.find(|(name, _)| has_own_name(name) && !is_listed(name)).filter(|_| is_once)?;
+            let (name, all) = tokens.find(|(name, _)| is_asked_for(name) && !is_listed(name)).filter(|_| is_once)?;
             let message = format!("`{name}` is not read: `use_oauth_services` does not list `{}`", service(name));
             return Some((all.last()?.1, message, format!("write `use_oauth_services = {list}, {}`", service(name))));
         }
-        let (name, all) = tokens.find(|(name, _)| has_own_name(name) || OF_OTHERS.contains(&service(name).as_str()))?;
+        let (name, all) = tokens.find(|(name, _)| is_asked_for(name))?;
         let service = service(name);
         let message = format!("`{name}` is not read without `use_oauth_services`");
         Some((all.last()?.1, message, format!("add `use_oauth_services = {service}`")))

@@ -26,9 +26,20 @@ pub(super) fn interprets(program: &str) -> bool {
     INTERPRETERS.contains(&name) || name.starts_with("python3.")
 }
 
-/// The arguments, separated as `condor_submit` does without quotes inside of them.
-fn words(arguments: &str) -> Vec<&str> {
-    arguments.trim_matches('"').split_whitespace().collect()
+/// The arguments, as they are written. Text in quotes is one of them, although `condor_submit` separates it too where the whole value has
+/// no quotes around it.
+pub(super) fn words(arguments: &str) -> Vec<&str> {
+    let inner = arguments.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(arguments);
+    let mut quote = None;
+    let words = inner.split(|sign: char| {
+        match quote {
+            Some(open) if open == sign => quote = None,
+            None if matches!(sign, '\'' | '"') => quote = Some(sign),
+            _ => {}
+        }
+        quote.is_none() && sign.is_whitespace()
+    });
+    words.filter(|word| !word.is_empty()).collect()
 }
 
 /// `$(Process) + 1`: the sum of a number of the job and a whole number. `-` and `*` may be arguments: standard input, all files.

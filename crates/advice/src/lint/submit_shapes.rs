@@ -4,6 +4,7 @@
 
 use super::commands::{CommandKind, is_listed, kind};
 use super::submit_odd::is_for_shell;
+use super::submit_programs::words;
 use crate::submit::queue::number;
 use classmate::internal::builtin::near;
 
@@ -63,17 +64,7 @@ fn typographic_dash(name: &str, value: &str) -> Option<(String, String)> {
         let begins = rest.trim_start_matches('-').starts_with(|sign: char| sign.is_ascii_alphanumeric());
         rest.len() < word.len() && begins
     };
-    let inner = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(value);
-    let mut quote = None;
-    let mut words = inner.split(|sign| {
-        match quote {
-            Some(open) if open == sign => quote = None,
-            None if matches!(sign, '\'' | '"') => quote = Some(sign),
-            _ => {}
-        }
-        quote.is_none() && matches!(sign, ' ' | '\t')
-    });
-    let word = words.find(is_option)?;
+    let word = words(value).into_iter().find(is_option)?;
     let dash = word.chars().next()?;
     let option = word.trim_start_matches(DASHES).trim_start_matches('-');
     let is_number = option.starts_with(|sign: char| sign.is_ascii_digit());
@@ -250,6 +241,15 @@ fn odd_name(name: &str, value: &str) -> Option<(String, String)> {
             let message = format!("`{value}` is not the name of an image");
             Some((message, format!("write `{}`", value.replace("::", ":"))))
         }
+        // Neither `docker_proc.cpp` nor Apptainer takes it; `docker:27` is an image that is called `docker`.
+        "container_image"
+            if value
+                .strip_prefix("docker:")
+                .is_some_and(|rest| !rest.starts_with("//") && rest.contains([':', '/'])) =>
+        {
+            let message = format!("`{value}` is not the name of an image: expected `//` after `docker:`");
+            Some((message, format!("write `{}`", value.replacen("docker:", "docker://", 1))))
+        }
         "container_image" if value.starts_with("docker://") && value.strip_suffix(".sif").is_some() => {
             let message = format!("`{value}` is an image of a registry, and a `.sif` is a file");
             Some((message, format!("write `{}`", value.replacen("docker://", "", 1))))
@@ -279,6 +279,10 @@ fn other_word(name: &str, value: &str) -> Option<(String, String)> {
         let lower = value.to_ascii_lowercase();
         let meant = near::closest_within(1, lower.as_bytes(), NETWORKS).filter(|_| lower.len() > 3)?;
         return Some((format!("`{value}` is probably not a value of `{name}`"), format!("write `{meant}`")));
+    }
+    if name == "getenv" && ["all", "any", "everything"].iter().any(|word| value.eq_ignore_ascii_case(word)) {
+        let message = format!("`{name} = {value}` copies only a variable that is called `{value}`");
+        return Some((message, "write `getenv = true` for all variables".to_owned()));
     }
     let (_, words) = WORDS.iter().find(|(known, _)| *known == name)?;
     let is_known = value.contains('$') || words.iter().any(|word| value.eq_ignore_ascii_case(word));

@@ -212,12 +212,14 @@ impl Linter<'_> {
         };
         let defined = |name: Name| unknowns::is_fact(name) || gets(name);
         let copied = |name: Name| self.copies(name);
+        let given = |name: Name| self.jobs_get(name);
         let unknown_word = |word: Name| self.is_unknown_word(word);
         let beside = || self.beside(definition);
         let context = LintContext {
             beside: &beside,
             defined: &defined,
             copied: &copied,
+            given: &given,
             schema: self.schema,
             unknown_word: Some(&unknown_word),
             made: &made,

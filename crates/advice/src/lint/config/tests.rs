@@ -439,3 +439,14 @@ fn defaults_in_a_listing_of_all_variables_are_left_alone() {
     let line = 1 + changed.lines().position(|line| line.ends_with("= often")).unwrap();
     assert_eq!(found(&changed), [format!("bad-value {line}:23")]);
 }
+
+#[test]
+fn a_word_of_older_versions_is_known_there() {
+    // HTCondor 10.5 took it out of `vanilla_proc.cpp`.
+    for (series, count) in [("10.0", 0), ("10.4", 0), ("10.5", 1), ("23.0", 1), ("25.14", 1)] {
+        let config = Config::parse("c", b"CGROUP_MEMORY_LIMIT_POLICY = soft").unwrap();
+        let found = lint(&config.read_as(series.parse().unwrap()));
+        assert_eq!(found.len(), count, "{series}");
+        assert!(found.iter().all(|one| (one.severity, one.code) == (Severity::Error, "bad-value")));
+    }
+}

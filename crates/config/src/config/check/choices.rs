@@ -3,6 +3,7 @@
 //! In: the name and the value of a variable. Out: the problem of a value that is another word.
 
 use super::types::Problem;
+use classmate::Series;
 use classmate::internal::diagnostic::Severity;
 
 /// Variables, their words, and what HTCondor does with others; the words of truth are among them where they count as well.
@@ -18,7 +19,7 @@ const CHOICES: [Choice; 16] = [
         "the default is taken",
     ),
     // `vanilla_proc.cpp`
-    (&["CGROUP_MEMORY_LIMIT_POLICY"], &["hard", "custom", "none"], "there is no limit in 25.14"),
+    (&["CGROUP_MEMORY_LIMIT_POLICY"], &["hard", "custom", "none"], "there is no limit"),
     // `ResMgr.cpp`
     (&["BACKFILL_SYSTEM"], &["BOINC"], "there is no backfill"),
     // The manual's chapter on the startd.
@@ -102,6 +103,11 @@ fn choice(upper: &str) -> Option<&'static Choice> {
 /// Tests whether the value of a variable (upper case) is one of some words.
 pub(super) fn has(upper: &str) -> bool {
     choice(upper).is_some()
+}
+
+/// Tests whether a series before the current ones knows a value (HTCondor's change of 2023 to `vanilla_proc.cpp`).
+pub(super) fn is_of_older(upper: &str, value: &str, series: Series) -> bool {
+    upper == "CGROUP_MEMORY_LIMIT_POLICY" && value == "soft" && series < Series::new(10, 5)
 }
 
 /// The problem of a value that is none of the words.

@@ -5,7 +5,8 @@
 
 use std::sync::LazyLock;
 
-use super::names::{DAEMONS, known_names};
+use super::is_variable;
+use super::names::{DAEMONS, is_of_slot_type, known_names};
 use crate::config::name_list::names;
 
 /// Beginnings that only variables of HTCondor have, and of which all members are known.
@@ -140,13 +141,18 @@ pub(super) fn of_daemon(upper: &str, is_known: &dyn Fn(&str) -> bool) -> Option<
     Some(format!("{daemon}.{rest}"))
 }
 
-/// The variable of a slot, or of a type of slots, with a dot in place of the underscore: `SLOT_TYPE_1.START`.
+/// The variable of a slot, or of a type of slots, with a dot in place of the underscore: `SLOT_TYPE_1.START`. `SLOT_TYPE_1` is the local
+/// name of starters (`Starter.cpp`), so it counts before other variables.
 pub(super) fn of_slots(name: &str) -> Option<String> {
     let (front, rest) = name.split_once('.')?;
     let upper = front.to_ascii_uppercase();
-    let number = upper.strip_prefix("SLOT_TYPE_").or_else(|| upper.strip_prefix("SLOT"))?;
+    let rest_upper = rest.to_ascii_uppercase();
+    let (number, is_other) = match upper.strip_prefix("SLOT_TYPE_") {
+        Some(number) => (number, is_variable(rest_upper.as_bytes()) && !is_of_slot_type(&rest_upper)),
+        None => (upper.strip_prefix("SLOT")?, false),
+    };
     let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-    (is_number && !rest.is_empty() && !rest.contains('.')).then(|| format!("{front}_{rest}"))
+    (is_number && !is_other && !rest.is_empty() && !rest.contains('.')).then(|| format!("{front}_{rest}"))
 }
 
 #[cfg(test)]
@@ -169,5 +175,8 @@ mod tests {
         assert_eq!(of_slots("SLOT_TYPE_1.START").as_deref(), Some("SLOT_TYPE_1_START"));
         assert_eq!(of_slots("SLOT1.START").as_deref(), Some("SLOT1_START"));
         assert_eq!(of_slots("SCHEDD.START"), None);
+        assert_eq!(of_slots("slot_type_1.BASE_CGROUP"), None);
+        assert_eq!(of_slots("SLOT_TYPE_1.BACKFILL").as_deref(), Some("SLOT_TYPE_1_BACKFILL"));
+        assert_eq!(of_slots("SLOT_TYPE_1.PARTITONABLE").as_deref(), Some("SLOT_TYPE_1_PARTITONABLE"));
     }
 }

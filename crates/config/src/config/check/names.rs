@@ -119,7 +119,7 @@ pub(super) fn of_words(name: &[u8]) -> Option<String> {
         && !number.is_empty()
         && number.bytes().all(|byte| byte.is_ascii_digit())
     {
-        if names(OF_SLOT_TYPE).any(|known| known == what) {
+        if is_of_slot_type(what) {
             return Some(format!("SLOT{number}_{what}` or `SLOT_TYPE_{number}_{what}"));
         }
         if names(OF_SLOT).any(|known| known == what) {
@@ -269,6 +269,11 @@ pub(super) fn is_of_every_daemon(upper: &[u8], own_daemons: &BTreeSet<Vec<u8>>) 
     let mut own =
         starts.flat_map(|start| ends.clone().filter(move |end| *end > start).map(move |end| &name[start..end]));
     names(DAEMONS).chain(names(MORE_DAEMONS)).any(of) || own.any(|one| own_daemons.contains(one.as_bytes()) && of(one))
+}
+
+/// Tests whether the startd reads a variable (upper case) for each type of slots.
+pub(super) fn is_of_slot_type(upper: &str) -> bool {
+    names(OF_SLOT_TYPE).any(|known| known == upper)
 }
 
 /// The knob of a type of slots that a name is but for a slip: `SLOT_TYPE_1_PARTITONABLE`.

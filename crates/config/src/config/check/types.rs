@@ -7,7 +7,7 @@ use super::super::name_list::{entry, names};
 use super::super::{Config, Definition, setting, shown, table};
 use super::names::{DAEMONS, LEVELS};
 use super::paths::{is_path, is_program, odd_path, quoted, two_folders, with_arguments};
-use super::{Checker, is_variable, words};
+use super::{Checker, choices, is_variable, words};
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::syntax::expr::Node;
@@ -215,6 +215,9 @@ impl Checker<'_> {
             return;
         }
         if value.is_empty() || is_open(value.as_bytes()) {
+            return;
+        }
+        if choices::is_of_older(&upper, &value, self.config.semantics().series()) {
             return;
         }
         let problem = match kind {
@@ -530,7 +533,7 @@ fn of_slot_type(upper: &str, value: &str, own: &[String]) -> Option<Problem> {
         let is_standard = STANDARD.into_iter().any(|known| known.starts_with(&name.to_ascii_lowercase()));
         if let Some(meant) = misspelled_resource(name, own).filter(|_| !is_own && !is_standard) {
             let message = format!("`{name}` in `{upper}` is not a resource of machines");
-            return Some((Severity::Warning, message, format!("did you mean `{meant}`?")));
+            return Some((Severity::Error, message, format!("did you mean `{meant}`?")));
         }
         if let Some(what) = bad_share(share, name) {
             return Some((Severity::Error, format!("`{item}` in `{upper}` {what}"), help.clone()));

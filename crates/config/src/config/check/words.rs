@@ -341,6 +341,17 @@ fn host(upper: &str, value: &str) -> Option<Problem> {
         let plain = item.trim_matches(['/', '<', '>', '@', '.', '*', '\\']);
         return Some((Severity::Error, message, format!("write the name alone, as in `{plain}`")));
     }
+    // `$(CONDOR_HOST):9618` with a port in the macro.
+    let has_two = |item: &&str| {
+        let mut parts = item.split('?').next().unwrap_or_default().split(':');
+        let is_name = parts.next().is_some_and(|name| name.contains('.') && !name.starts_with(['[', '<']));
+        is_name && parts.clone().count() == 2 && parts.all(|part| part.parse::<u16>().is_ok())
+    };
+    if let Some(item) = items().find(has_two) {
+        let message = format!("`{item}` in `{upper}` has two ports");
+        let plain = item.rsplit_once(':').map_or(item, |(front, _)| front);
+        return Some((Severity::Error, message, format!("write `{plain}`")));
+    }
     // A name of a port, or a word in its place.
     let port =
         |item: &str| item.split_once(':').map(|(_, port)| port.split(['?', '/']).next().unwrap_or_default().to_owned());
@@ -540,7 +551,7 @@ fn prefix(upper: &str, value: &str) -> Option<Problem> {
     let sign = value.chars().find(|sign| !sign.is_ascii_alphanumeric() && *sign != '_')?;
     let message =
         format!("names of attributes do not have the `{sign}` of `{upper}`: the attributes of the job are lost");
-    Some((Severity::Warning, message, "write letters, digits and `_`, as in `Disk_`".to_owned()))
+    Some((Severity::Error, message, "write letters, digits and `_`, as in `Disk_`".to_owned()))
 }
 
 /// The metrics of a cron job, `SUM:attribute` or `PEAK:attribute` (`StartdCronJobParams::addMetric` in HTCondor's
@@ -685,6 +696,16 @@ fn odd_entry(upper: &str, item: &str) -> Option<Problem> {
         let plain = item.trim_matches(['"', '<', '>', '{', '}']).replace('\\', "/").replace('%', "*");
         return problem(message, &format!("write `{plain}`"));
     }
+    // Addresses of version 6 have brackets, names of certificates have `=`, and those of users and of netgroups, `+name`, any sign.
+    let host = item.rsplit('/').next().unwrap_or_default();
+    let is_plain = !host.contains([':', '=', '@']) && !item.starts_with('+');
+    if let Some(sign) = host.chars().find(|sign| "[]()^|".contains(*sign)).filter(|_| is_plain) {
+        let message = format!("`{item}` in `{upper}` matches no host: `{sign}` is a part of the name");
+        return problem(
+            message,
+            "there are no regular expressions: write `*`, as in `*.example.org`, or one entry for each host",
+        );
+    }
     if ["and", "or", "not", "except"].iter().any(|word| word.eq_ignore_ascii_case(item)) {
         let message = format!("`{item}` in `{upper}` is an entry of its own, which matches no host");
         return problem(message, "separate entries with commas; `DENY_…` takes hosts out of `ALLOW_…`");
@@ -698,7 +719,6 @@ fn odd_entry(upper: &str, item: &str) -> Option<Problem> {
             format!("`/` is an entry of its own in `{upper}`, so the user and the host beside it are two entries");
         return problem(message, "write `user@domain/host` without blanks");
     }
-    let host = item.rsplit('/').next().unwrap_or_default();
     if let Some((front, user)) = item.split_once('/').filter(|(front, user)| user.contains('@') && !front.contains('@'))
     {
         let message = format!("`{item}` in `{upper}` matches no host: the user comes before the host");
