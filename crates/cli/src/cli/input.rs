@@ -241,7 +241,7 @@ fn bar(size: u64, name: &str) -> ProgressBar {
 /// The ads of a file, one after another.
 pub(crate) enum OpenAds {
     /// Ads that are read from a text.
-    Text(Reader<Box<dyn BufRead + Send>>),
+    Text(Box<Reader<Box<dyn BufRead + Send>>>),
     /// Ads that were made of a text of another kind.
     Made(std::vec::IntoIter<ClassAd>),
 }
@@ -286,7 +286,7 @@ pub(crate) fn open_ads(
     let options = settings.parse_options();
     if let Some(format) = from {
         let Input { reader, name, room, .. } = open(path)?;
-        return Ok((OpenAds::Text(Reader::new(reader, format, &options)), name, room));
+        return Ok((OpenAds::Text(Box::new(Reader::new(reader, format, &options))), name, room));
     }
     let mut input = ad_input(path)?;
     // What arrives slowly is shown at once.
@@ -296,7 +296,8 @@ pub(crate) fn open_ads(
     let AdInput { source, name, room } = input;
     let ads = match source {
         AdSource::Text(reader) => {
-            OpenAds::Text(Reader::detect(reader, &options).map_err(|error| Failure::reading(&name, &error))?)
+            let reader = Reader::detect(reader, &options).map_err(|error| Failure::reading(&name, &error))?;
+            OpenAds::Text(Box::new(reader))
         }
         AdSource::Made(ads) => OpenAds::Made(ads.into_iter()),
     };
