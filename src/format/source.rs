@@ -10,6 +10,9 @@ use crate::syntax::token::is_space;
 /// Bytes that are requested at once.
 const CHUNK: usize = 64 << 10;
 
+/// The factor by which the window grows. Pages that are not written take no memory.
+const GROWTH: usize = 4;
+
 /// The part of an input that is in memory. It grows as far as one ad (one line, in the long format) needs, and no further
 /// than an ad may be long.
 #[derive(Debug)]
@@ -68,8 +71,11 @@ impl<R: Read> Source<R> {
             self.start = 0;
         }
         if self.end == self.buffer.len() {
-            let size = (self.buffer.len() * 2).clamp(CHUNK, MAX_AD_BYTES + CHUNK);
-            self.buffer.resize(size, 0);
+            // Allocators keep for a while what becomes too small, so that there should be little of it.
+            let size = (self.buffer.len() * GROWTH).clamp(CHUNK, MAX_AD_BYTES + CHUNK);
+            let mut larger = vec![0; size];
+            larger[..self.end].copy_from_slice(&self.buffer);
+            self.buffer = larger;
         }
         loop {
             match self.input.read(&mut self.buffer[self.end..]) {
