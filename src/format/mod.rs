@@ -278,7 +278,9 @@ impl<W: Write> Writer<W> {
         // Lines with spaces before them can be a hundred times as long as the ad in memory.
         let mut hand_on = |text: &mut Vec<u8>| {
             if text.len() >= BUFFER_SIZE {
-                handed_on = std::mem::replace(&mut handed_on, Ok(())).and_then(|()| output.write_all(text));
+                if handed_on.is_ok() {
+                    handed_on = output.write_all(text);
+                }
                 text.clear();
             }
         };

@@ -310,7 +310,7 @@ pub(super) fn misspelled_attribute(name: &[u8]) -> Option<&'static str> {
     let is_slip = |known: &&&str| {
         let lower = known.to_ascii_lowercase().into_bytes();
         let is_common = || attribute::find(&lower).is_some_and(|known| known.get("presence") == Some("always"));
-        let lacks_letter = lower.len() > SHORTEST_LACKING && near::lacks_letter(name, &lower) && is_common();
+        let lacks_letter = name.len() >= SHORTEST_LACKING && near::lacks_letter(name, &lower) && is_common();
         let long = name.len().min(lower.len()) >= SHORTEST_OF_ANY_SLIP || lacks_letter || near::is_slip(name, &lower);
         long && stem(&lower) != stem(name) && near::distance(name, &lower, 1).is_some()
     };

@@ -73,30 +73,31 @@ impl<'t> ItemRows<'t> {
         placed(finding.help(help).code("odd-command"), file, number, excerpt, None)
     }
 
-    /// The lines of the file, in lower case, that use a variable: the name and the value of a command.
-    fn uses(name: &str, all: &[SubmitLine<'_>]) -> impl Iterator<Item = (String, String)> {
+    /// Tests whether the file uses a variable, and only in such lines, given the command and the value in lower case.
+    fn is_used_only(name: &str, all: &[SubmitLine<'_>], is_such: impl Fn(&str, &str) -> bool) -> bool {
         let reference = format!("$({})", name.to_ascii_lowercase());
         let lines = all.iter().map(|(.., line)| String::from_utf8_lossy(line).to_ascii_lowercase());
-        let lines = lines.filter(move |line| line.contains(&reference));
-        lines.map(|line| {
-            let (command, value) = line.split_once('=').unwrap_or((&line, ""));
-            (command.trim().to_owned(), value.trim().to_owned())
-        })
+        let mut uses = lines.filter(|line| line.contains(&reference)).peekable();
+        uses.peek().is_some()
+            && uses.all(|line| {
+                let (command, value) = line.split_once('=').unwrap_or((&line, ""));
+                is_such(command.trim(), value.trim())
+            })
     }
 
     /// A row with fewer columns than there are variables: the last ones are empty.
     fn short(&self, file: &Arc<str>, all: &[SubmitLine<'_>]) -> Option<Diagnostic> {
         let is_separator = |byte: &u8| *byte == b',' || byte.is_ascii_whitespace();
+        let last = self.names.last()?;
+        let whole = format!("$({})", last.to_ascii_lowercase());
+        // A program may have no arguments.
+        let may_be_empty = Self::is_used_only(last, all, |command, value| is_arguments(command) && value == whole);
         self.rows.iter().find_map(|(number, row)| {
             let items = row.trim_ascii();
             let words = items.split(is_separator).filter(|item| !item.is_empty()).count();
             let columns = items.split(|byte| *byte == b',').count().max(words);
             let (missing, names) = (self.names.get(columns)?, self.names.len());
-            let whole = format!("$({})", missing.to_ascii_lowercase());
-            let is_whole = |(command, value): (String, String)| is_arguments(&command) && value == whole;
-            let mut uses = Self::uses(missing, all).peekable();
-            // A program may have no arguments.
-            if columns + 1 == names && uses.peek().is_some() && uses.all(is_whole) {
+            if may_be_empty && columns + 1 == names {
                 return None;
             }
             let shown = String::from_utf8_lossy(items);
@@ -112,12 +113,9 @@ impl<'t> ItemRows<'t> {
         let items: Vec<&str> = shown.split(',').map(str::trim).filter(|item| !item.is_empty()).collect();
         let is_item = |item: &&str| !item.contains([' ', '\t', '=', '"', '\'', ':']) && !item.starts_with('-');
         // A list of files or of variables of the environment is one value.
-        let mut uses = Self::uses(name, all).peekable();
-        let is_one = |(command, _): (String, String)| {
-            let others = ["output", "error", "log", "batch_name", "executable", "input"];
-            is_arguments(&command) || others.contains(&command.as_str())
-        };
-        let is_list = items.len() > 1 && items.iter().all(is_item) && uses.peek().is_some() && uses.all(is_one);
+        let others = ["output", "error", "log", "batch_name", "executable", "input"];
+        let is_one = |command: &str, _: &str| is_arguments(command) || others.contains(&command);
+        let is_list = items.len() > 1 && items.iter().all(is_item) && Self::is_used_only(name, all, is_one);
         let message = format!("a line is one item, so this is one job, with `{name}` = `{shown}`");
         let help = format!("write each item on a line of its own, or `queue {name} in ({shown})`");
         let mut found = Self::finding(file, (*number, row), message, &help);
@@ -130,14 +128,8 @@ impl<'t> ItemRows<'t> {
     fn long(&self, file: &Arc<str>, all: &[SubmitLine<'_>]) -> Option<Diagnostic> {
         let last = self.names.last()?;
         // A list of files, or a text in quotes, may have commas.
-        let reference = format!("$({})", last.to_ascii_lowercase());
-        let mut uses = all.iter().map(|(.., line)| String::from_utf8_lossy(line).to_ascii_lowercase());
-        let is_plain = |line: &String| {
-            let name = line.split('=').next().unwrap_or_default().trim();
-            matches!(name, "arguments" | "args") && !line.contains(['\'', '\\'])
-        };
-        let count = uses.clone().filter(|line| line.contains(&reference)).count();
-        if count == 0 || !uses.all(|line| !line.contains(&reference) || is_plain(&line)) {
+        let is_plain = |command: &str, value: &str| is_arguments(command) && !value.contains(['\'', '\\']);
+        if !Self::is_used_only(last, all, is_plain) {
             return None;
         }
         self.rows.iter().find_map(|(number, row)| {

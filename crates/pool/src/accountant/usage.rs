@@ -247,7 +247,8 @@ impl Accountant {
 
     /// Charges a match of a slot of this weight to a submitter, its group, and the groups above.
     pub fn add_match(&mut self, submitter: &[u8], weight: f64, now: i64, groups: &dyn GroupOf) {
-        self.add_known_match(submitter, weight, now, groups, &mut RecordPlaces::default());
+        let places = self.places(submitter, groups);
+        self.charge(&places, weight, now.saturating_sub(self.last_update));
     }
 
     /// The same for one who charges many matches: `known` holds where the records of submitters are.
