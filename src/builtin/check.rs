@@ -250,7 +250,8 @@ fn argument_count(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
         (least, None) => format!("at least {}", counted(least, "argument")),
     };
     let message = format!("`{}` takes {wanted}, found {count}", function.name);
-    Some(Diagnostic::warning(message, checker.span(id)).help(format!("write `{}`", function.signature)))
+    let help = format!("write `{}`", function.signature.replace(" or ", "` or `"));
+    Some(Diagnostic::warning(message, checker.span(id)).help(help))
 }
 
 /// An integer out of range, or with a sign before a zero: `99999999999999999999`, `-0x10`

@@ -176,7 +176,12 @@ fn template(text: &[u8], rest: Range<usize>) -> Result<Statement, Diagnostic> {
     const HELP: &str = "write the category and the name of the template: `use POLICY : Always_Run_Jobs`";
     let Some(colon) = memchr::memchr(b':', &text[rest.clone()]) else {
         let message = format!("`{}` has no `:` after the category", shown(text.trim_ascii()));
-        return unreadable(message, 0..text.len(), HELP);
+        let error = Diagnostic::error(message, Span::new(0, text.len()));
+        let words = shown(&text[rest]).replace('=', " ");
+        return Err(match words.split_whitespace().collect::<Vec<_>>()[..] {
+            [category, name] => error.help(format!("write `use {category} : {name}`")),
+            _ => error.help(HELP),
+        });
     };
     let category = trimmed(text, rest.start..rest.start + colon);
     let items = trimmed(text, rest.start + colon + 1..text.len());
@@ -309,6 +314,10 @@ mod tests {
         assert_eq!(parse(b"WARNING: x"), Ok(Statement::Message { error: false, text: 9..10 }));
         assert_eq!(refused("use : x"), "`use` requires a category before the `:`");
         assert_eq!(refused("use POLICY"), "`use POLICY` has no `:` after the category");
+        let helps = ["use FEATURE = GPUs", "use SECURITY Strong", "use POLICY A B"].map(|text| parse(text.as_bytes()).unwrap_err().help);
+        assert_eq!(helps[0].as_deref(), Some("write `use FEATURE : GPUs`"));
+        assert_eq!(helps[1].as_deref(), Some("write `use SECURITY : Strong`"));
+        assert!(helps[2].as_deref().is_some_and(|help| help.starts_with("write the category and the name")));
         assert_eq!(refused("warning foo"), "expected `warning : text`");
         assert_eq!(parse(b"[section]"), Ok(Statement::Section));
         assert_eq!(refused("[two words]"), "expected `NAME = value`, found `[two words]`");
