@@ -44,6 +44,7 @@ use classmate::internal::diagnostic::{Excerpt, Fix, Severity};
 use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
+use classmate::internal::syntax::view::RefScope;
 use classmate::{ClassAd, Diagnostic, Name, ParseOptions, Span};
 use classmate_config::internal::config::check::check;
 use classmate_config::internal::config::expand::ExpandError;
@@ -523,9 +524,11 @@ impl<'c> Linter<'c> {
             };
             let listed = |word: Name| self.advertised.contains_key(&word.folded().to_ascii_uppercase());
             // The new value is not computed when the transform is applied.
-            if needed(&expr).contains(&attribute) {
+            let mut references = expr.tree().references(expr.root());
+            if references.any(|one| one.name == attribute && one.scope != RefScope::Target) {
                 let span = Span::new(0, open.trim_ascii_end().len());
-                let message = format!("`{attribute}` becomes an expression that refers to itself, and is UNDEFINED");
+                let effect = if needed(&expr).contains(&attribute) { "and is UNDEFINED" } else { "in which it is UNDEFINED" };
+                let message = format!("`{attribute}` becomes an expression that refers to itself, {effect}");
                 let help = format!("write `EVALSET {attribute} …`, which computes the value");
                 return vec![Diagnostic::warning(message, span).help(help).code("always-undefined")];
             }

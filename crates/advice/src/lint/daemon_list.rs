@@ -65,12 +65,19 @@ fn controllers(config: &Config, items: &BTreeSet<String>, found: &mut Found) {
         let daemon = upper.strip_prefix("MASTER_").and_then(|rest| rest.strip_suffix("_CONTROLLER"));
         let (Some(daemon), Some(value)) = (daemon, unknowns::known_value(config, &one)) else { continue };
         let value = String::from_utf8_lossy(value.trim_ascii()).to_ascii_uppercase();
-        if value.is_empty() || items.contains(&value) || !items.contains(daemon) {
+        // It is HAD that starts and stops the others.
+        let is_reversed = daemon == "HAD" && items.contains(&value);
+        if value.is_empty() || items.contains(&value) && !is_reversed || !items.contains(daemon) {
             continue;
         }
-        let message = format!("`{value}` is to control `{daemon}`, and is not in `{LIST}`");
+        let (message, help) = if is_reversed {
+            let help = format!("write `MASTER_{value}_CONTROLLER = HAD`");
+            (format!("`{value}` is to control `HAD`, and not the other way round"), help)
+        } else {
+            let help = format!("add it: `{LIST} = $({LIST}) {value}`");
+            (format!("`{value}` is to control `{daemon}`, and is not in `{LIST}`"), help)
+        };
         let name = String::from_utf8_lossy(one.name).into_owned();
-        let help = format!("add it: `{LIST} = $({LIST}) {value}`");
         found.push((one.name_warning(message).help(help).code("conflicting-knobs"), name));
     }
 }

@@ -455,7 +455,7 @@ fn odd_environment(value: &str) -> Option<(String, String)> {
     }
     let words: Vec<&str> = value.trim_matches('"').split_whitespace().collect();
     let is_setting = |word: &str| word.split_once('=').is_some_and(|(name, _)| !name.is_empty() && !name.contains(','));
-    let comma = words.windows(2).find(|pair| pair[0].ends_with(',') && is_setting(pair[0]) && is_setting(pair[1]));
+    let sign = words.windows(2).find(|pair| pair[0].ends_with([',', ';']) && is_setting(pair[0]) && is_setting(pair[1]));
     // `"A=1,B=2"`
     let joined = words.iter().find_map(|word| {
         let (first, rest) = word.split_once(',').filter(|(first, _)| is_setting(first))?;
@@ -471,10 +471,11 @@ fn odd_environment(value: &str) -> Option<(String, String)> {
         return Some((message, format!("write `\"{meant}\"`")));
     }
     // A list in one variable may end with a comma; separating ones are mostly behind each value.
-    let is_usual = words.iter().filter(|word| word.ends_with(',')).count() * 2 + 1 >= words.len();
-    if let Some([first, ..]) = comma.filter(|_| is_usual && !value.contains('\'')) {
-        let message = format!("the comma is a part of the value in `{first}`: only blanks separate");
-        let all: Vec<&str> = words.iter().map(|word| word.trim_end_matches(',')).collect();
+    let is_usual = words.iter().filter(|word| word.ends_with([',', ';'])).count() * 2 + 1 >= words.len();
+    if let Some([first, ..]) = sign.filter(|_| is_usual && !value.contains('\'')) {
+        let sign = if first.ends_with(',') { "comma" } else { "semicolon" };
+        let message = format!("the {sign} is a part of the value in `{first}`: only blanks separate");
+        let all: Vec<&str> = words.iter().map(|word| word.trim_end_matches([',', ';'])).collect();
         return Some((message, format!("write `\"{}\"`", all.join(" "))));
     }
     // What single quotes enclose is one value.

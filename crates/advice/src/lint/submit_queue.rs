@@ -119,10 +119,11 @@ pub(super) fn odd_items(queue: &QueueStatement<'_>) -> Option<(String, String)> 
         ItemList::File(file) if file.contains(", ") => {
             Some((format!("`from` takes the name of a file, here `{file}`"), format!("write `in ({file})` for items")))
         }
-        ItemList::Here(item) if queue.kind == ItemKind::Words && is_file_pattern(item) => Some((
-            format!("`in` takes items, here the one item `{item}`"),
-            format!("write `queue {} matching files {item}` for the names of files", queue.names.join(",")),
-        )),
+        ItemList::Here(item) if !matches!(queue.kind, ItemKind::Paths(_)) && is_file_pattern(item) => {
+            let word = if queue.kind == ItemKind::Words { "in" } else { "from" };
+            let help = format!("write `queue {} matching files {item}` for the names of files", queue.names.join(","));
+            Some((format!("`{word}` takes items, here the one item `{item}`"), help))
+        }
         ItemList::Here(item) if queue.kind == ItemKind::Words && is_list_file(item) => Some((
             format!("`in` takes items, here the one item `{item}`"),
             format!("write `from {item}` for the lines of a file"),

@@ -99,8 +99,23 @@ fn swapped(template: &TemplateUse) -> Option<(Diagnostic, String)> {
     is_cron.then(|| (found.help(help).code("bad-value"), name.to_owned()))
 }
 
+/// Slots whose first argument is not the number of a slot type: it becomes a part of names, as in `SLOT_TYPE_cpus=100%`.
+fn untyped(template: &TemplateUse) -> Option<(Diagnostic, String)> {
+    let (_, name) = template.title.split_once(" : ")?;
+    let of_slots = ["PartitionableSlot", "StaticSlots"].iter().any(|one| one.eq_ignore_ascii_case(name));
+    let first = String::from_utf8_lossy(template.arguments.first().filter(|_| of_slots)?).into_owned();
+    let is_number = first.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number || first.contains('$') {
+        return None;
+    }
+    let message = format!("`{first}` is the number of a slot type here, so there are no such slots");
+    let found = Diagnostic::warning_at(message, Some(template.place.clone())).width("use".len());
+    Some((found.help(format!("write `{name}(1, …)`, with the number first")).code("bad-value"), name.to_owned()))
+}
+
 fn of_template<'f>(template: &'f TemplateUse, last: &mut HashMap<Vec<u8>, Last<'f>>, found: &mut Found) {
     found.extend(swapped(template));
+    found.extend(untyped(template));
     let (title, line) = (&template.title, template.place.line);
     let mut is_said = false;
     for (name, adds) in &template.sets {
