@@ -423,6 +423,10 @@ fn odd_environment(value: &str) -> Option<(String, String)> {
         let rest = value.trim_matches('"')[word.len()..].trim_start();
         return Some((message, format!("write `environment = \"{rest}\"`")));
     }
+    if let Some(inner) = value.strip_suffix('"').filter(|rest| rest.contains('=') && !rest.contains('"')) {
+        let message = "there is no opening double quote, so the one at the end is a part of the value".to_owned();
+        return Some((message, format!("write `environment = \"{inner}\"`")));
+    }
     if !value.starts_with('"') {
         let is_setting = |word: &str| {
             let name = word.split_once('=').map_or("", |(name, _)| name);

@@ -115,6 +115,20 @@ pub(super) fn of_words(name: &[u8]) -> Option<String> {
             return Some(format!("{rest}_{daemon}"));
         }
     }
+    for daemon in names(DAEMONS) {
+        // The level comes before the daemon (`IpVerify`), and the daemon has levels of its own by its prefix (`SecMan`).
+        let after = |front: &str| upper.strip_prefix(front)?.strip_prefix(daemon)?.strip_prefix('_');
+        for front in ["ALLOW_", "DENY_"] {
+            if let Some(level) = after(front).filter(|level| names(LEVELS).any(|known| known == *level)) {
+                return Some(format!("{front}{level}_{daemon}"));
+            }
+        }
+        if let Some(what) = after("SEC_").filter(|what| names(OF_LEVEL).any(|known| known == *what))
+            && !names(LEVELS).any(|known| known == daemon)
+        {
+            return Some(format!("{daemon}.SEC_DEFAULT_{what}"));
+        }
+    }
     if let Some((number, what)) = upper.strip_prefix("SLOT_").and_then(|rest| rest.split_once('_'))
         && !number.is_empty()
         && number.bytes().all(|byte| byte.is_ascii_digit())

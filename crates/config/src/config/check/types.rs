@@ -458,8 +458,6 @@ fn of_security(upper: &str, value: &str) -> Option<Problem> {
     }
     let help = "write `REQUIRED`, `PREFERRED`, `OPTIONAL` or `NEVER`".to_owned();
     let read = match value.bytes().next()?.to_ascii_uppercase() {
-        // An abbreviation is what it looks like.
-        b'R' | b'P' | b'O' | b'N' if value.len() == 1 => return None,
         b'R' | b'Y' | b'T' => "REQUIRED",
         b'P' => "PREFERRED",
         b'O' => "OPTIONAL",
@@ -469,6 +467,10 @@ fn of_security(upper: &str, value: &str) -> Option<Problem> {
             return Some((Severity::Error, message, help));
         }
     };
+    // An abbreviation is what it looks like.
+    if read.starts_with(&value.to_ascii_uppercase()) {
+        return None;
+    }
     let message = format!("`{upper}` is `{value}`, which is read as `{read}` by its first letter");
     Some((Severity::Warning, message, help))
 }

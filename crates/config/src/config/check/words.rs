@@ -171,6 +171,14 @@ fn is_environment(upper: &str) -> bool {
 /// separate, and without them only `;` (`Env::MergeFromV1RawOrV2Quoted` in HTCondor's `env.cpp`).
 fn environment(upper: &str, value: &str) -> Option<Problem> {
     let is_capital = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    if let Some(inner) = value.strip_prefix('"').filter(|rest| !rest.is_empty() && !rest.contains('"')) {
+        let message = format!("`{upper}` has no closing double quote, and is not read");
+        return Some((Severity::Error, message, format!("write `{upper} = \"{inner}\"`")));
+    }
+    if let Some(inner) = value.strip_suffix('"').filter(|rest| rest.contains('=') && !rest.contains('"')) {
+        let message = format!("`{upper}` has no opening double quote, so the one at its end is a part of the value");
+        return Some((Severity::Warning, message, format!("write `{upper} = \"{inner}\"`")));
+    }
     if let Some(inner) = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
         // What single quotes enclose is one value.
         let follows = |text: &str| {
