@@ -8,6 +8,7 @@ use super::knobs::bare;
 use super::lists::Found;
 use super::{second_place, unknowns};
 use classmate::Diagnostic;
+use classmate::internal::diagnostic::Severity;
 use classmate::internal::pcre::{self, Options};
 use classmate_config::internal::config::check::has_root;
 use classmate_config::internal::config::setting::list_items;
@@ -78,9 +79,10 @@ impl<'c> ExecutionPoint<'c> {
             return None;
         }
         let help = format!("set `{INTERVAL} = 300`");
-        // The interval that a file sets to 0 is to be changed.
         let Some((interval, _)) = self.set(INTERVAL) else { return Some(problem(&one, message, help)) };
-        let (found, subject) = problem(&interval, message, help);
+        // A file that sets the interval to 0 means it, perhaps for some time.
+        let (mut found, subject) = problem(&interval, message, help);
+        found.severity = Severity::Note;
         let Some(other) = one.place else { return Some((found, subject)) };
         Some((second_place::beside(self.config, found, (other, one.name.len()), "it is set here"), subject))
     }

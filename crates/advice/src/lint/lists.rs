@@ -187,6 +187,8 @@ impl<'c> Lists<'c> {
                 let is_odd =
                     |byte: &u8| !byte.is_ascii_alphanumeric() && matches!(byte, b'-' | b'.' | b':' | b'/' | b'@');
                 let is_near = item.iter().position(is_odd).is_some_and(|at| at > 0 && at + 1 < item.len());
+                // `+ProjectName`, as in a submit file.
+                let is_near = is_near || item.len() > 1 && item.starts_with(b"+");
                 if is_near && self.config.definition(&item).is_none() {
                     let message =
                         format!("`{}` in `{}` is not the name of an attribute", shown(&item), shown(definition.name));
@@ -202,6 +204,7 @@ impl<'c> Lists<'c> {
                     };
                     let near = self.near.closest(allowed(&upper), &shown(&upper), is_meant).map(str::to_owned);
                     let near = near.or_else(|| Some(shown(&self.longer(&upper)?)));
+                    let near = near.or_else(|| Some(shown(&self.with_other_words(&item)?)));
                     if near.is_none() && only_one.as_ref() != Some(&item) {
                         continue;
                     }
@@ -332,6 +335,26 @@ impl<'c> Lists<'c> {
         let common = &upper[..(upper.len() - OTHER_END).max(LEAST - 1)];
         let alike = self.own.range(common.to_vec()..).take_while(|name| name.starts_with(common));
         shorter.chain(longer).chain(alike).take(MAX_NAMES).find(is_meant).cloned()
+    }
+
+    /// A name of the files, which nothing lists or uses, with a word more or less than another name: `HasLocalScratch`, `HasScratch`.
+    fn with_other_words(&self, item: &[u8]) -> Option<Vec<u8>> {
+        /// Names that are looked at.
+        const MAX_NAMES: usize = 1000;
+        let own = words(item);
+        let is_meant =
+            |name: &&Vec<u8>| !self.advertised.contains_key(*name) && !self.is_mentioned(name) && !is_variable(name);
+        self.own.iter().take(MAX_NAMES).filter(is_meant).find_map(|name| {
+            let written = bare(self.config.definition(name)?.name);
+            let other = words(written);
+            let (few, many) = if own.len() < other.len() { (&own, &other) } else { (&other, &own) };
+            let mut rest = many.iter();
+            let is_part =
+                few.len() > 1 && many.len() == few.len() + 1 && few.iter().all(|word| rest.any(|one| one == word));
+            // `SLOT1_HasMatlab` is the one of a slot.
+            let is_of_other = name.ends_with(&[b"_", item.to_ascii_uppercase().as_slice()].concat());
+            (is_part && !is_of_other).then(|| written.to_vec())
+        })
     }
 
     /// Returns true if a value refers to a macro (upper case).
@@ -520,8 +543,8 @@ impl<'c> Lists<'c> {
             let warning = definition.name_warning(message).code("conflicting-knobs");
             found.push((warning.help(format!("add `NUM_SLOTS_TYPE_{number} = 1`")), shown(definition.name)));
         }
-        for resource in ["cpus", "memory"] {
-            found.extend(self.too_much(resource, &types, &numbers));
+        for (resource, all) in self.amounts() {
+            found.extend(self.too_much((&resource, all), &types, &numbers));
         }
     }
 
@@ -586,18 +609,42 @@ impl<'c> Lists<'c> {
         }
     }
 
+    /// The resources of a machine, each with its amount as far as the configuration says it: a number, or the names of its parts
+    /// (`parse_user_resource_config` in `ResAttributes.cpp`).
+    fn amounts(&self) -> Vec<(String, Option<f64>)> {
+        const PREFIX: &str = "MACHINE_RESOURCE_";
+        let text = |one: &Definition<'_>| Some(shown(&self.config.expansion(one.name, one.raw).ok()?));
+        let of =
+            |name: &str| self.written(|written| written == name).first().and_then(text)?.trim().parse::<f64>().ok();
+        // A number is a part of what the configuration says that the machine has.
+        let standard = [("cpus", "NUM_CPUS"), ("memory", "MEMORY")];
+        let standard = standard.map(|(name, total)| (name.to_owned(), of(total).filter(|all| *all >= 1.0)));
+        let own = self.written(|name| name.starts_with(PREFIX) && !name.starts_with("MACHINE_RESOURCE_INVENTORY_"));
+        let own = own.into_iter().filter_map(|one| {
+            let name = shown(bare(one.name))
+                .get(PREFIX.len()..)
+                .filter(|name| !name.eq_ignore_ascii_case("NAMES"))?
+                .to_owned();
+            let value = text(&one)?;
+            let is_id = |item: &Vec<u8>| item.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(byte));
+            let items = list_items(value.as_bytes());
+            let count = items.len();
+            let is_list = count > 1 && items.iter().all(is_id);
+            let amount =
+                value.trim().parse::<f64>().ok().or(is_list.then_some(count as f64)).filter(|all| *all > 0.0)?;
+            Some((name, Some(amount)))
+        });
+        standard.into_iter().chain(own).collect()
+    }
+
     /// The finding about shares of a resource that are more than all of it together.
     fn too_much(
         &self,
-        resource: &str,
+        (resource, all): (&str, Option<f64>),
         types: &BTreeMap<u32, Definition<'c>>,
         numbers: &BTreeMap<u32, Definition<'c>>,
     ) -> Option<(Diagnostic, String)> {
         let text = |one: &Definition<'_>| Some(shown(&self.config.expansion(one.name, one.raw).ok()?));
-        // A number is a part of what the configuration says that the machine has.
-        let total = if resource == "cpus" { "NUM_CPUS" } else { "MEMORY" };
-        let all = self.written(|name| name == total).first().and_then(text);
-        let all = all.and_then(|text| text.trim().parse::<f64>().ok()).filter(|all| *all >= 1.0);
         let mut sum = 0.0;
         for (number, definition) in types {
             // Such slots take what the others leave.
@@ -670,13 +717,34 @@ fn share(value: &str, resource: &str, all: Option<f64>) -> f64 {
         };
         let part = part.filter(|part| part.is_finite()).unwrap_or_default();
         let is_named = |of: &str| !name.is_empty() && of.starts_with(&name.to_ascii_lowercase());
-        if name.is_empty() {
+        // Of a resource of the site's own, the share that is meant is written with its whole name.
+        if !matches!(resource, "cpus" | "memory") {
+            own = own.or(name.eq_ignore_ascii_case(resource).then_some(part));
+        } else if name.is_empty() {
             default = part;
         } else if is_named(resource) || resource == "memory" && is_named("ram") {
             own = Some(part);
         }
     }
     own.unwrap_or(default)
+}
+
+/// The words of a name, lower case: `HasLocalScratch`, `HAS_LOCAL_SCRATCH`.
+fn words(name: &[u8]) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut is_lower = false;
+    for byte in name {
+        let begins = words.is_empty() || *byte == b'_' || is_lower && byte.is_ascii_uppercase();
+        if begins {
+            words.push(String::new());
+        }
+        if let Some(last) = words.last_mut().filter(|_| *byte != b'_') {
+            last.push(char::from(byte.to_ascii_lowercase()));
+        }
+        is_lower = byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    }
+    words.retain(|word| !word.is_empty());
+    words
 }
 
 /// The number of edits that still look like a slip in a name of which nothing else is known.

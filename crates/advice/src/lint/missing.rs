@@ -181,15 +181,31 @@ fn joined(ops: &[BinaryOp], tree: &Tree, root: NodeId) -> Vec<NodeId> {
     found
 }
 
-/// `!(RequestGPUs > 0)` in the policy of a slot: most jobs have no request of a resource that not all slots have.
+/// `!(RequestGPUs > 0)` in the policy of a slot, and `RequestGPUs <= 2` in one of the access point too: most jobs have no request of a
+/// resource that not all slots have.
 fn no_request(context: &LintContext<'_>, tree: &Tree, clause: NodeId) -> Option<(Reference, String)> {
+    let is_request =
+        |reference: &Reference| reference.name.folded().starts_with(b"request") && !(context.given)(reference.name);
+    let is_of_slot = context.role.mine == Seen::Slot;
+    if let Node::Binary(op, left, right) = *tree.node(clause) {
+        let (small, large) = match op {
+            BinaryOp::Less | BinaryOp::LessEqual => (left, right),
+            BinaryOp::Greater | BinaryOp::GreaterEqual => (right, left),
+            _ => return None,
+        };
+        let reference = tree.reference(tree.bare(small)).filter(is_request)?;
+        let Node::Literal(Literal::Int(_) | Literal::Real(_)) = tree.node(tree.bare(large)) else { return None };
+        let (name, whole) = (written(context.text, tree.span(small)?), written(context.text, tree.span(clause)?));
+        let help = format!("write `{}` if it may be missing", whole.replacen(&name, &format!("({name} ?: 0)"), 1));
+        let asks = is_of_slot || context.role.mine == Seen::Scheduler && context.role.other == Seen::Job;
+        return asks.then_some((reference, help));
+    }
     let Node::Unary(UnaryOp::Not, operand) = *tree.node(clause) else { return None };
     let operand = tree.bare(operand);
     let View::Compare { .. } = tree.view(operand) else { return None };
     let &[reference] = references(tree, operand).as_slice() else { return None };
-    let is_request = reference.name.folded().starts_with(b"request") && !(context.given)(reference.name);
     let shown = word_in_parentheses(tree, operand, context.text)?;
-    (context.role.mine == Seen::Slot && is_request)
+    (is_of_slot && is_request(&reference))
         .then(|| (reference, format!("write `{shown} =!= true` if it may be missing")))
 }
 

@@ -82,8 +82,9 @@ use classmate_config::Location;
 /// line of the file, and its fix in the file.
 pub fn placed(mut found: Diagnostic, file: &Arc<str>, line: u64, excerpt: Excerpt, fix: Option<Fix>) -> Diagnostic {
     let line = u32::try_from(line).unwrap_or(u32::MAX);
-    // A difference between versions is as severe as what is lost; what something outside may complete is less.
-    if found.code != "version-dependent" && found.severity != Severity::Note {
+    // A difference between versions is as severe as what is lost, and a value as what becomes of it: one that is read as something else
+    // is less than one that is rejected or ignored. So is what something outside may complete.
+    if !matches!(found.code, "bad-value" | "version-dependent") && found.severity != Severity::Note {
         found.severity = catalogue::find(found.code).map_or(found.severity, |check| check.severity);
     }
     (found.excerpt, found.fix) = (Some(Box::new(excerpt)), fix.map(Box::new));

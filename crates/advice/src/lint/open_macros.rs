@@ -182,6 +182,36 @@ fn is_decided(tree: &Tree, id: NodeId) -> bool {
     }
 }
 
+/// The alternative that makes a condition true whatever a part of it says, which is one of the clauses beside it:
+/// `PART && a || b`.
+pub(super) fn bypass(text: &[u8], part: Range<usize>, options: &ParseOptions) -> Option<Span> {
+    let inner = text.get(part.clone())?;
+    let start = part.start + inner.len() - inner.trim_ascii_start().len();
+    let end = start + inner.trim_ascii().len();
+    let own = parse_expr(inner, options).ok()?;
+    let expr = parse_expr(text, options).ok()?;
+    let tree = expr.tree();
+    let Node::Binary(BinaryOp::Or, ..) = *tree.node(expr.root()) else { return None };
+    let place = |id: NodeId| tree.span(id).map_or(0..0, Span::range);
+    let holds = |id: &NodeId| place(*id).start <= start && end <= place(*id).end;
+    // Parentheses say that it is meant.
+    let operands = {
+        let (mut found, mut open) = (Vec::new(), vec![expr.root()]);
+        while let Some(id) = open.pop() {
+            match *tree.node(id) {
+                Node::Binary(BinaryOp::Or, left, right) => open.extend([right, left]),
+                _ => found.push(id),
+            }
+        }
+        found
+    };
+    let beside = operands.iter().find(|id| holds(id))?;
+    let is_joined = matches!(*tree.node(*beside), Node::Binary(BinaryOp::And, ..)) && place(*beside) != (start..end);
+    let is_constant = matches!(own.node(), Node::Literal(_)) || is_decided(tree, expr.root());
+    let other = operands.iter().rev().find(|id| *id != beside)?;
+    tree.span(*other).filter(|_| is_joined && !is_constant)
+}
+
 /// The finding about a macro, `$(name)`, whose text an operator outside of it tears apart.
 pub(super) fn torn_macro(reference: &str, (outside, within): (&str, &str), span: Span) -> Diagnostic {
     let message = format!("`{outside}` applies to a part of `{reference}` only: its `{within}` is not in parentheses");

@@ -95,7 +95,7 @@ fn swapped(template: &TemplateUse) -> Option<(Diagnostic, String)> {
         let period = argument("period").filter(|period| digits(period) == 0 && !period.contains('$'))?;
         format!("`{period}` is the period of the job `{tag}` here, so it never runs")
     };
-    let found = Diagnostic::warning_at(message, Some(template.place.clone())).width("use".len());
+    let found = Diagnostic::error_at(message, Some(template.place.clone())).width("use".len());
     is_cron.then(|| (found.help(help).code("bad-value"), name.to_owned()))
 }
 

@@ -10,6 +10,7 @@ use super::{lists, unknowns};
 use classmate::Diagnostic;
 use classmate::internal::builtin::near;
 use classmate::internal::builtin::user_map::UserMap;
+use classmate::internal::diagnostic::Severity;
 use classmate_config::internal::config::check::has_root;
 use classmate_config::internal::config::history::assigned;
 use classmate_config::internal::config::setting::list_items;
@@ -125,20 +126,21 @@ fn lines(definition: &Definition<'_>, found: &mut lists::Found) {
         if line.is_empty() || line.starts_with(b"#") || line.starts_with(b"@") {
             continue;
         }
-        let (message, help) = match (skipped, missing_group(line)) {
+        let (severity, message, help) = match (skipped, missing_group(line)) {
             // The library of patterns may be left out.
             (Some(skipped), _) if cfg!(feature = "pcre2") => {
                 let message = format!("this line of the map is ignored: {}", skipped.reason);
-                (message, "write `* NAME OUTPUT`, or `* /PATTERN/ OUTPUT`".to_owned())
+                (Severity::Error, message, "write `* NAME OUTPUT`, or `* /PATTERN/ OUTPUT`".to_owned())
             }
             (None, Some(group)) => {
                 let message = format!("`\\{group}` in the output is not replaced: the line has no such group");
-                (message, format!("write a number below {group}, or a group `(…)` in the pattern"))
+                (Severity::Warning, message, format!("write a number below {group}, or a group `(…)` in the pattern"))
             }
             _ => continue,
         };
-        let warning = Diagnostic::warning_at(message, place(definition, number)).help(help).code("bad-value");
-        found.push((warning, shown(definition.name)));
+        let mut one = Diagnostic::warning_at(message, place(definition, number)).help(help).code("bad-value");
+        one.severity = severity;
+        found.push((one, shown(definition.name)));
     }
 }
 

@@ -422,7 +422,7 @@ impl<'c> Checker<'c> {
         for name in list_items(text) {
             if self.config.definition(&name).is_none_or(|found| found.raw.trim_ascii().is_empty()) {
                 let message = format!("`{}` is not defined, so slots do not get it", shown(&name));
-                self.found.push(definition.value_problem(Severity::Warning, message).code("bad-value"));
+                self.found.push(definition.value_problem(Severity::Error, message).code("bad-value"));
             }
         }
     }

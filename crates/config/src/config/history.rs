@@ -87,9 +87,8 @@ pub fn templates(source: &Source) -> Vec<TemplateUse> {
         let category = &line.text[category];
         for item in template::items(&line.text[items]).unwrap_or_default().into_iter().filter(|_| !conditional) {
             let mut sets = Vec::new();
-            set_by(category, item.name, MAX_NESTED, &mut sets);
+            set_by(category, &item, MAX_NESTED, &mut sets);
             let arguments = template::arguments(item.arguments);
-            sets.extend(cron_list(category, item.name, &arguments).map(|list| (list, true)));
             let title = format!("{} : {}", shown(category), shown(item.name));
             found.push(TemplateUse { title, arguments, place: line.start(), sets });
         }
@@ -97,42 +96,36 @@ pub fn templates(source: &Source) -> Vec<TemplateUse> {
     found
 }
 
-/// The list (upper case) to which a template adds a cron job: its name is made of an argument.
-fn cron_list(category: &[u8], name: &[u8], arguments: &[Vec<u8>]) -> Option<Vec<u8>> {
-    let (category, name) = (shown(category).to_ascii_uppercase(), shown(name).to_ascii_uppercase());
-    let daemon = ["STARTD", "SCHEDD"].into_iter().find(|daemon| name.starts_with(&format!("{daemon}CRON")));
-    let front = match daemon {
-        Some(daemon) => format!("{daemon}_CRON").into_bytes(),
-        None => arguments.first().filter(|_| name.ends_with("CRONHOOK"))?.to_ascii_uppercase(),
-    };
-    (category == "FEATURE").then(|| [&front[..], b"_JOBLIST"].concat())
-}
-
 /// Templates within templates that are looked at.
 const MAX_NESTED: u32 = 8;
 
 /// The names that a template sets in any case.
-fn set_by(category: &[u8], name: &[u8], nested: u32, sets: &mut Vec<(Vec<u8>, bool)>) {
-    let Some(known) = template::find(template::all("STARTD"), category, name) else { return };
-    each_statement(Arc::from(known.name), known.text.as_bytes(), &mut |line, statement, conditional| match statement {
-        _ if conditional => {}
+fn set_by(category: &[u8], item: &template::Item<'_>, nested: u32, sets: &mut Vec<(Vec<u8>, bool)>) {
+    let Some(known) = template::find(template::all("STARTD"), category, item.name) else { return };
+    let text = template::with_arguments(known.text.as_bytes(), item.arguments);
+    let mut maybe: Vec<(Vec<u8>, bool)> = Vec::new();
+    each_statement(Arc::from(known.name), &text, &mut |line, statement, conditional| match statement {
         Statement::Assign { name, operator, value, .. } => {
             let upper = line.text[name].to_ascii_uppercase();
             let own = [b"$(", upper.as_slice()].concat();
             let refers = memchr::memmem::find(&line.text[value].to_ascii_uppercase(), &own).is_some();
             let appends = matches!(operator, Operator::Append(_));
-            // A name that is made of an argument is not known here.
+            // A name that refers to others is not known here.
             if !upper.contains(&b'$') {
-                sets.push((upper, refers || appends));
+                let into = if conditional { &mut maybe } else { &mut *sets };
+                into.push((upper, refers || appends));
             }
         }
-        Statement::Use { category, items } if nested > 0 => {
+        Statement::Use { category, items } if nested > 0 && !conditional => {
             for item in template::items(&line.text[items]).unwrap_or_default() {
-                set_by(&line.text[category.clone()], item.name, nested - 1, sets);
+                set_by(&line.text[category.clone()], &item, nested - 1, sets);
             }
         }
         _ => {}
     });
+    // One branch adds to a value, the other one sets it where there is none.
+    let is_set = |name: &[u8]| maybe.iter().any(|(other, adds)| other == name && !adds);
+    sets.extend(maybe.iter().filter(|(name, adds)| *adds && is_set(name)).cloned());
 }
 
 #[cfg(test)]
@@ -141,12 +134,24 @@ mod tests {
 
     #[test]
     fn templates_are_listed_with_what_they_set() {
-        let text = b"use POLICY : Preempt_If_Memory_Exceeded, Always_Run_Jobs\nif true\nuse POLICY : Desktop\nendif\n";
+        let text = b"use POLICY : Preempt_If_Memory_Exceeded, Always_Run_Jobs\nif true\nuse POLICY : Desktop\nendif\n\
+            use feature : ScheddUserMapFile(m, /m), StartdCronPeriodic(t, 5m, /p)\n";
         let found = templates(&Source { name: Arc::from("f"), text: Arc::from(&text[..]) });
         let titles: Vec<&str> = found.iter().map(|one| one.title.as_str()).collect();
-        assert_eq!(titles, ["POLICY : Preempt_If_Memory_Exceeded", "POLICY : Always_Run_Jobs"]);
+        assert_eq!(
+            titles,
+            [
+                "POLICY : Preempt_If_Memory_Exceeded",
+                "POLICY : Always_Run_Jobs",
+                "feature : ScheddUserMapFile",
+                "feature : StartdCronPeriodic"
+            ]
+        );
         assert!(found[0].sets.contains(&(b"PREEMPT".to_vec(), true)), "{:?}", found[0]);
         assert!(found[1].sets.contains(&(b"PREEMPT".to_vec(), false)), "{:?}", found[1]);
+        // Names that are made of arguments, also in a template that uses another.
+        assert!(found[2].sets.contains(&(b"CLASSAD_USER_MAPFILE_M".to_vec(), false)), "{:?}", found[2]);
+        assert!(found[3].sets.contains(&(b"STARTD_CRON_JOBLIST".to_vec(), true)), "{:?}", found[3]);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::check::has_root;
 use super::condition::VERSION;
 use super::condor::{Config, Site, checked_name};
 use super::expand::MAX_STEPS;
@@ -158,6 +159,11 @@ impl Reader<'_> {
                 continue;
             }
             match open.last().filter(|branch| !branch.reading) {
+                // Another file of the configuration may define what this part of it asks for.
+                None if open.last().is_some_and(|branch| branch.circumstances.is_open)
+                    && text.template.is_none()
+                    && !has_root(self.config)
+                    && matches!(statement::parse(&line.text), Ok(Statement::Message { error: true, .. })) => {}
                 None => self.statement(&line, text, depth)?,
                 Some(branch) if text.template.is_none() => self.config.pass_over(&line, branch.circumstances),
                 Some(_) => {}

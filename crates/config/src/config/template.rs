@@ -17,7 +17,7 @@ static SUBMIT: &str = include_str!("data/strict.conf");
 pub(crate) struct Template {
     pub(crate) category: &'static str,
     pub(crate) name: &'static str,
-    /// Its lines; empty for one that only concerns other daemons.
+    /// Its lines.
     pub(crate) text: &'static str,
 }
 
@@ -28,8 +28,7 @@ fn parsed(text: &'static str) -> Vec<Template> {
     let parts = text.split("\n@@ ").skip(1);
     parts
         .filter_map(|part| {
-            let (head, text) = part.split_once('\n').unwrap_or((part, ""));
-            let title = head.strip_suffix(" -").unwrap_or(head);
+            let (title, text) = part.split_once('\n').unwrap_or((part, ""));
             let (category, name) = title.split_once(':')?;
             Some(Template { category, name, text })
         })

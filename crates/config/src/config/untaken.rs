@@ -27,6 +27,8 @@ pub(super) struct Circumstances {
     of_version: bool,
     /// True if a constant decides: the text is certainly not in use.
     is_off: bool,
+    /// True if something else decides, which another file may say.
+    pub(super) is_open: bool,
 }
 
 impl Circumstances {
@@ -41,6 +43,7 @@ impl Circumstances {
             number: self.number,
             of_version: self.of_version || is_version,
             is_off: self.is_off || is_constant,
+            is_open: self.is_open || !is_version && !is_constant,
         }
     }
 }

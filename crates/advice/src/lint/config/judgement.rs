@@ -9,7 +9,7 @@ use super::super::attributes::{OF_GROUP, is_of_jobs};
 use super::super::compared_values::assigned as assigned_value;
 use super::super::expression::{LintContext, Role, lint as lint_expression, written};
 use super::super::knobs::{SLOT_WEIGHT, bare, sees_one_ad};
-use super::super::open_macros::{torn, torn_macro};
+use super::super::open_macros::{bypass, torn, torn_macro};
 use super::super::placing::SourceMap;
 use super::super::rules::published;
 use super::super::scope::Seen;
@@ -248,7 +248,7 @@ impl Linter<'_> {
                         .is_some_and(|torn| span(one).start < span(torn).end && span(torn).start < span(one).end)
                 };
                 found.retain(|one| one.code != "precedence" || !overlaps(one));
-                found.extend(torn);
+                found.extend(torn.or_else(|| self.bypassed(definition, map, text)));
             }
         }
         if let Some(attribute) = context.attribute
@@ -336,6 +336,19 @@ impl Linter<'_> {
             let (outside, within) = torn(text, part.clone(), &self.options())?;
             Some(torn_macro(&String::from_utf8_lossy(reference), (outside, within), Span::new(part.start, part.end)))
         })
+    }
+
+    /// `START = $(START) && a || b`: the earlier value does not count where `b` is true.
+    fn bypassed(&self, definition: &Definition<'_>, map: &SourceMap<'_>, text: &[u8]) -> Option<Diagnostic> {
+        let upper = String::from_utf8_lossy(bare(definition.name)).to_ascii_uppercase();
+        let restricts = upper == "START" || upper.contains("REQUIREMENTS") && !upper.contains("PREEMPTION");
+        let earlier = map.earlier().filter(|_| restricts && definition.template.is_none())?;
+        let span = bypass(text, earlier, &self.options())?;
+        let (shown, name) = (written(text, span), shown_name(bare(definition.name)));
+        let message =
+            format!("where `{shown}` is true, the earlier value of `{name}` does not count: `&&` binds tighter");
+        let help = format!("write `$({name}) && (… || {shown})`");
+        Some(Diagnostic::warning(message, span).help(help).code("precedence"))
     }
 
     /// The findings about what an expression refers to.

@@ -51,7 +51,8 @@ const TRUTHS: [&str; 4] = ["TRUE", "FALSE", "YES", "NO"];
 fn plain_references(text: &[u8]) -> impl Iterator<Item = (usize, usize, &[u8])> {
     memchr::memmem::find_iter(text, b"$(").filter_map(|at| {
         let rest = &text[at + 2..];
-        let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+        // `/` is a letter of names, too.
+        let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"_/".contains(byte)).count();
         let plain = length > 0 && rest.get(length) == Some(&b')') && !text[..at].ends_with(b"$");
         plain.then(|| (at, length + 3, &rest[..length]))
     })
@@ -244,7 +245,12 @@ impl Linter<'_> {
                     let defined = config.definitions().filter_map(|known| std::str::from_utf8(known.name).ok());
                     NearNames::of(defined.filter(|name| name.len() >= 4))
                 });
-                let help = if TRUTHS.iter().any(|word| word.eq_ignore_ascii_case(&name)) {
+                let path = name.split_once('/').filter(|(front, _)| config.definition(front.as_bytes()).is_some());
+                let help = if let Some((front, rest)) = path {
+                    format!("write `$({front})/{rest}`")
+                } else if name.contains('/') {
+                    continue;
+                } else if TRUTHS.iter().any(|word| word.eq_ignore_ascii_case(&name)) {
                     format!("write `{name}`")
                 } else if let Some(meant) = defined_like(&shown_name(&upper), own).or_else(|| near_variable(&upper)) {
                     format!("did you mean `$({meant})`?")
@@ -335,7 +341,11 @@ impl Linter<'_> {
                 }
                 if let Some((call, message, help)) = odd_choice(&raw[at..]).filter(|_| !raw[..at].ends_with(b"$")) {
                     let place = Location { column: place.column + at as u32, ..place.clone() };
-                    let found = Diagnostic::warning_at(message, Some(place)).width(call.len()).help(help);
+                    let mut found = Diagnostic::warning_at(message, Some(place)).width(call.len()).help(help);
+                    // Daemons end with an error at a range without numbers; a choice among one item is made.
+                    if call.starts_with("$RANDOM_INTEGER") {
+                        found.severity = Severity::Error;
+                    }
                     self.report(found.code("bad-value"), Some(shown_name(definition.name)));
                     continue;
                 }
@@ -425,7 +435,7 @@ impl Linter<'_> {
             if of_route && is_count && !value.contains(&b'$') && number(&shown_name(value)).is_none() {
                 let message = format!("`{}` is `{}`: expected a number of jobs", shown_name(name), shown_name(value));
                 let at = Location { line: place.line + number_of_line as u32 + 1, column: 1, ..place.clone() };
-                let found = Diagnostic::warning_at(message, Some(at)).help("write a whole number");
+                let found = Diagnostic::error_at(message, Some(at)).help("write a whole number");
                 self.report(found.code("bad-value"), Some(shown_name(definition.name)));
                 continue;
             }

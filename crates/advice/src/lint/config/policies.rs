@@ -17,6 +17,7 @@ use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::view::RefScope;
 use classmate::{ClassAd, Diagnostic, Expr, Name, ParseOptions};
+use classmate_config::Definition;
 use classmate_config::internal::config::check::{has_root, is_variable};
 use classmate_pool::internal::pool::attribute;
 
@@ -292,7 +293,9 @@ impl Linter<'_> {
                 let word = |line: &[u8], word: &[u8]| memchr::memmem::find(line, word).is_some();
                 lines.any(|line| line.starts_with(b"use") && (word(&line, b"cron") || word(&line, b"monitor")))
             };
-            self.config.definitions().any(|one| one.place.is_some() && is_source(one.name) && !one.raw.is_empty())
+            // That of `use FEATURE : GPUs` brings attributes that are known.
+            let is_own = |one: &Definition<'_>| one.place.is_some() && one.template != Some("use FEATURE:Monitor");
+            self.config.definitions().any(|one| is_own(&one) && is_source(one.name) && !one.raw.is_empty())
                 || self.config.sources().iter().any(|source| has_template(&source.text))
         })
     }

@@ -450,3 +450,31 @@ fn a_word_of_older_versions_is_known_there() {
         assert!(found.iter().all(|one| (one.severity, one.code) == (Severity::Error, "bad-value")));
     }
 }
+
+#[test]
+fn values_that_are_read_as_something_else_are_warnings() {
+    let severity = |text: &str| {
+        let config = Config::parse("c", text.as_bytes()).unwrap();
+        lint(&config).iter().find(|one| one.code == "bad-value").map(|one| one.severity)
+    };
+    for text in [
+        "MAX_SCHEDD_LOG = 100m",
+        "SEC_DEFAULT_ENCRYPTION = ON",
+        "HA_POLL_PERIOD = 5m",
+        "JOB_RENICE_INCREMENT = 30",
+        "SCHEDD_ENVIRONMENT = \"A=1;B=2\"",
+    ] {
+        assert_eq!(severity(text), Some(Severity::Warning), "{text}");
+    }
+    // HTCondor ignores these, or ends.
+    for text in [
+        "SEC_DEFAULT_AUTHENTICATION_METHODS = FS, GSI",
+        "SCHEDD_DEBUG = D_FULDEBUG",
+        "ALLOW_WRITE = https://a.example.org",
+        "STARTD_CRON_A_MODE = often",
+        "NEGOTIATOR_INTERVAL = often",
+        "use FEATURE : StartdCronPeriodic(a, /usr/libexec/a, 5m)",
+    ] {
+        assert_eq!(severity(text), Some(Severity::Error), "{text}");
+    }
+}

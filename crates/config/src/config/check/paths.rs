@@ -18,12 +18,20 @@ pub(super) fn is_folder(upper: &str) -> bool {
     (FOLDERS.contains(&upper) || of_credentials || ENDS.iter().any(|end| upper.ends_with(end))) && !is_size
 }
 
-/// Two folders where one is read: the blank is a part of its name.
+/// Tests for `SLOT<N>_EXECUTE`, the folder of the jobs of one slot.
+fn is_execute_of_slot(upper: &str) -> bool {
+    let number = upper.strip_prefix("SLOT").and_then(|rest| rest.strip_suffix("_EXECUTE"));
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Two folders, or files, where one is read: the blank is a part of its name.
 pub(super) fn two_folders(upper: &str, value: &str) -> Option<Problem> {
     let (first, second) = value.split_once([' ', ','])?;
-    let is_folder = FOLDERS.contains(&upper) && first.starts_with('/') && second.trim_start().starts_with('/');
-    let message = format!("`{upper}` is one folder, and its name is `{value}`");
-    is_folder.then(|| (Severity::Warning, message, format!("write one folder, `{first}`")))
+    let what = if upper.ends_with("_MAPFILE") { "file" } else { "folder" };
+    let is_one = FOLDERS.contains(&upper) || what == "file" || is_execute_of_slot(upper);
+    let is_two = first.starts_with('/') && second.trim_start().starts_with('/');
+    let message = format!("`{upper}` is one {what}, and its name is `{value}`");
+    (is_one && is_two).then(|| (Severity::Warning, message, format!("write one {what}, `{first}`")))
 }
 
 /// Tests whether a variable (upper case) is the name of one program, which HTCondor looks for under the whole value: `os_proc.cpp`,
@@ -50,7 +58,7 @@ pub(super) fn with_arguments(upper: &str, value: &str) -> Option<Problem> {
         Some(front) => format!("write `{front}_EXECUTABLE = {program}` and `{front}_ARGS = {rest}`"),
         None => format!("write `{program}`, or the name of a script that runs it with its arguments"),
     };
-    Some((Severity::Warning, message, help))
+    Some((Severity::Error, message, help))
 }
 
 /// Tests whether a variable (upper case) is the path of one file or folder.
@@ -61,6 +69,7 @@ pub(super) fn is_path(upper: &str) -> bool {
     is_cron
         || OTHERS.contains(&upper)
         || FOLDERS.contains(&upper)
+        || is_execute_of_slot(upper)
         || upper.starts_with("DOCKER_VOLUME_DIR_") && !upper.ends_with("_MOUNT_IF")
         || is_folder(upper) && is_variable(upper.as_bytes())
 }
@@ -108,7 +117,8 @@ pub(super) fn odd_path(upper: &str, value: &str) -> Option<Problem> {
     if let Some(found) = other_kind(upper, value) {
         return problem(found.0, found.1);
     }
-    let is_whole = FOLDERS.contains(&upper) || WHOLE.contains(&upper) || upper.starts_with("DOCKER_VOLUME_DIR_");
+    let is_own = FOLDERS.contains(&upper) || is_execute_of_slot(upper);
+    let is_whole = is_own || WHOLE.contains(&upper) || upper.starts_with("DOCKER_VOLUME_DIR_");
     let of_log = ["_DIR", "_DIRECTORY", "_LOG", "_CREDENTIAL_DIRECTORY_KRB", "_CREDENTIAL_DIRECTORY_OAUTH"];
     let is_part = value.contains('/') && of_log.iter().any(|end| upper.ends_with(end));
     let is_relative = (is_whole || is_part) && value.starts_with(|sign: char| sign.is_alphabetic());

@@ -210,8 +210,8 @@ impl Checker<'_> {
         }
         let Ok(expanded) = self.config.expanded(name, definition.raw) else { return };
         let value = String::from_utf8_lossy(expanded.text.trim_ascii()).into_owned();
-        if let Some((message, help)) = computed_share(&upper, &value) {
-            self.found.push(definition.value_problem(Severity::Warning, message).code("bad-value").help(help));
+        if let Some((severity, message, help)) = computed_share(&upper, &value) {
+            self.found.push(definition.value_problem(severity, message).code("bad-value").help(help));
             return;
         }
         if value.is_empty() || is_open(value.as_bytes()) {
@@ -223,7 +223,9 @@ impl Checker<'_> {
         let problem = match kind {
             // Some are evaluated in an ad.
             Some(_) if OF_ADS.contains(&upper.as_str()) && self.is_of_ads(&value) => None,
-            Some(_) if is_expression(value.as_bytes(), self.config.semantics()) => self.calculated(&upper, &value),
+            Some(kind) if is_expression(value.as_bytes(), self.config.semantics()) => {
+                self.calculated(&upper, &value).or_else(|| host_for_truth(kind, &upper, &value))
+            }
             Some(kind) => match self.typed(kind, &shown(name), expanded.text.trim_ascii(), definition) {
                 Ok(()) => {
                     if let Some(found) = self.truncated(kind, &upper, &value) {
@@ -273,7 +275,7 @@ impl Checker<'_> {
         let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
         if is_hook && value.len() > 1 && value.bytes().all(is_name) {
             let message = format!("`{upper}` is `{value}`, which is not an absolute path");
-            return Some((Severity::Warning, message, format!("write the whole path, as in `$(LIBEXEC)/{value}`")));
+            return Some((Severity::Error, message, format!("write the whole path, as in `$(LIBEXEC)/{value}`")));
         }
         let (_, rest) = value.split_once('/')?;
         let begins = value.starts_with(|sign: char| sign.is_ascii_alphanumeric() || sign == '.');
@@ -414,6 +416,16 @@ fn parsed(value: &[u8], semantics: Semantics) -> Option<Expr> {
     parse_expr(value, &ParseOptions { quoting: Quoting::Old, semantics, ..ParseOptions::default() }).ok()
 }
 
+/// The name of a host, `a.example.org`, in the place of a boolean: it is read as attributes of attributes, which do not exist.
+fn host_for_truth(kind: KnobKind, upper: &str, value: &str) -> Option<Problem> {
+    let is_name = value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte));
+    let has_scope = ["my.", "target."].iter().any(|scope| value.to_ascii_lowercase().starts_with(scope));
+    let message = format!("`{upper}` is `{value}`, which is not a boolean");
+    let help = "write `true` or `false`: a daemon that reads it ends with an error";
+    (kind == KnobKind::Boolean && is_name && !has_scope && value.contains('.'))
+        .then(|| (Severity::Error, message, help.to_owned()))
+}
+
 /// A name without the prefix of a daemon and a local name.
 fn own_name(name: &[u8]) -> &[u8] {
     memchr::memrchr(b'.', name).map_or(name, |dot| &name[dot + 1..])
@@ -437,21 +449,17 @@ fn of_security(upper: &str, value: &str) -> Option<Problem> {
     if end == "_AUTHENTICATION_METHODS" {
         if items().any(|item| item.eq_ignore_ascii_case("GSI")) {
             let message = "`GSI` was removed as an authentication method, and is ignored".to_owned();
-            return Some((Severity::Warning, message, "write `SSL`, `IDTOKENS` or `SCITOKENS`".into()));
+            return Some((Severity::Error, message, "write `SSL`, `IDTOKENS` or `SCITOKENS`".into()));
         }
         let known = [METHODS.as_slice(), &["ANONYMOUS"]].concat();
         let word = unknown(&known)?;
         let message = format!("`{word}` is not an authentication method, and is ignored");
-        return Some((
-            Severity::Warning,
-            message,
-            "methods are `FS`, `IDTOKENS`, `SSL`, `SCITOKENS` and others".into(),
-        ));
+        return Some((Severity::Error, message, "methods are `FS`, `IDTOKENS`, `SSL`, `SCITOKENS` and others".into()));
     }
     if end == "_CRYPTO_METHODS" {
         let word = unknown(&CIPHERS)?;
         let message = format!("`{word}` is not an encryption method, and is ignored");
-        return Some((Severity::Warning, message, "methods are `AES`, `BLOWFISH` and `3DES`".into()));
+        return Some((Severity::Error, message, "methods are `AES`, `BLOWFISH` and `3DES`".into()));
     }
     if WISHES.iter().any(|known| known.eq_ignore_ascii_case(value)) {
         return None;
@@ -546,13 +554,13 @@ fn of_slot_type(upper: &str, value: &str, own: &[String]) -> Option<Problem> {
         let message = format!("`{name}` in `{upper}` is not a resource of machines, and the startd ends with an error");
         let help = format!("define it: `MACHINE_RESOURCE_{name} = {share}`");
         // GPUs are found without a variable.
-        (is_other && is_number && !name.eq_ignore_ascii_case("gpus")).then_some((Severity::Warning, message, help))
+        (is_other && is_number && !name.eq_ignore_ascii_case("gpus")).then_some((Severity::Error, message, help))
     })
 }
 
 /// The fault of a share of a slot type that computes with what a machine has, `cpus=$(DETECTED_CPUS)/2`: `/` makes it a fraction of the
 /// machine, and other signs end the number (`parse_share_value` in HTCondor's `slot_builder.cpp`).
-fn computed_share(upper: &str, value: &str) -> Option<(String, String)> {
+fn computed_share(upper: &str, value: &str) -> Option<Problem> {
     let number = upper.strip_prefix("SLOT_TYPE_")?;
     let separators: &[char] = if value.contains(',') { &[','] } else { &[' ', '\t', '\n'] };
     value.split(separators).filter(|_| number.bytes().all(|byte| byte.is_ascii_digit())).find_map(|item| {
@@ -567,11 +575,15 @@ fn computed_share(upper: &str, value: &str) -> Option<(String, String)> {
             b'/' if is_number => {
                 let message =
                     format!("`{item}` in `{upper}` is a fraction of the machine, which is more than all of it");
-                Some((message, format!("write `{name}=1/{number}`")))
+                Some((Severity::Error, message, format!("write `{name}=1/{number}`")))
             }
             b'*' | b'-' | b'+' if is_number => {
                 let message = format!("`{item}` in `{upper}` is read as `{name}=$({fact})`: shares are not computed");
-                Some((message, format!("compute it before: `{name}=$INT(A)` with `A = $({fact}){rest}`")))
+                Some((
+                    Severity::Warning,
+                    message,
+                    format!("compute it before: `{name}=$INT(A)` with `A = $({fact}){rest}`"),
+                ))
             }
             _ => None,
         }

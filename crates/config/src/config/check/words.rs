@@ -1,6 +1,7 @@
 //! Values in a form of their own: networks, periods and modes of cron jobs, patterns, and words. One file of more than 600 lines:
 //! it is a table of variables and the checks of their forms.
 
+use super::super::facts::UNKNOWN;
 use super::super::name_list::names;
 use super::choices;
 use super::names::DAEMONS;
@@ -60,7 +61,8 @@ pub(super) fn rule(upper: &str) -> Option<Rule> {
 }
 
 /// Variables with a check of their own.
-const NAMED: [(&[&str], Rule); 19] = [
+const NAMED: [(&[&str], Rule); 20] = [
+    (&["ANNEX_TOKEN_KEY_NAME", "SEC_TOKEN_AP_SIGNING_KEY_NAME", "SEC_TOKEN_ISSUER_KEY"], key_name),
     (&["RESERVED_DISK", "RESERVED_MEMORY", "RESERVED_SWAP"], reserved),
     (&["EVENT_LOG_FORMAT_OPTIONS"], log_options),
     (&["GPU_DISCOVERY_EXTRA", "SHARED_PORT_ARGS"], options),
@@ -105,13 +107,20 @@ fn status_interval(upper: &str, value: &str) -> Option<Problem> {
     Some((Severity::Warning, message, format!("write a number of at least {LEAST}")))
 }
 
+/// The name of a key, which is a file of `SEC_PASSWORD_DIRECTORY` (`getTokenSigningKeyPath` in HTCondor's `store_cred.cpp`).
+fn key_name(upper: &str, value: &str) -> Option<Problem> {
+    let (_, name) = value.rsplit_once('/').filter(|(_, name)| !name.is_empty())?;
+    let message = format!("`{upper}` is the name of a key in `SEC_PASSWORD_DIRECTORY`, and not the path `{value}`");
+    Some((Severity::Error, message, format!("write `{name}`")))
+}
+
 /// Kinds of slots; other words are ignored (`ResMgr.cpp`).
 fn kinds_of_slots(upper: &str, value: &str) -> Option<Problem> {
     const KNOWN: [&str; 3] = ["static", "partitionable", "dynamic"];
     let mut words = value.split([',', ' ', '\t']).filter(|word| !word.is_empty());
     let word = words.find(|word| !KNOWN.iter().any(|known| known.eq_ignore_ascii_case(word)))?;
     let message = format!("`{word}` in `{upper}` is not a kind of slots, and is ignored");
-    Some((Severity::Warning, message, "write `static`, `partitionable` or `dynamic`".to_owned()))
+    Some((Severity::Error, message, "write `static`, `partitionable` or `dynamic`".to_owned()))
 }
 
 /// The options of the format of an event log; others are ignored.
@@ -124,7 +133,7 @@ fn log_options(upper: &str, value: &str) -> Option<Problem> {
     let mut words = value.split([',', ' ', '\t', '|']).filter(|word| !word.is_empty());
     let word = words.find(|word| !is_known(word))?;
     let message = format!("`{word}` in `{upper}` is not an option, and is ignored");
-    Some((Severity::Warning, message, "write `XML`, `JSON`, `UTC`, `ISO_DATE` or `SUB_SECOND`".to_owned()))
+    Some((Severity::Error, message, "write `XML`, `JSON`, `UTC`, `ISO_DATE` or `SUB_SECOND`".to_owned()))
 }
 
 /// The arguments of a program that all begin with a dash.
@@ -143,11 +152,11 @@ fn separated(upper: &str, value: &str) -> Option<Problem> {
     let is_folder = |item: &&str| item.len() > 1 && (item.ends_with('/') || item.ends_with("/config.d"));
     if let Some(item) = value.split([',', ' ']).find(is_folder).filter(|_| upper == "LOCAL_CONFIG_FILE") {
         let message = format!("`{upper}` names files, and `{item}` looks like a folder");
-        return Some((Severity::Warning, message, format!("write `LOCAL_CONFIG_DIR = {item}`")));
+        return Some((Severity::Error, message, format!("write `LOCAL_CONFIG_DIR = {item}`")));
     }
     let message = format!("`{value}` is one name: `;` does not separate in `{upper}`");
     let inner = value.trim_end_matches(';');
-    (inner.contains(';')).then(|| (Severity::Warning, message, format!("write `{}`", inner.replace(';', ","))))
+    (inner.contains(';')).then(|| (Severity::Error, message, format!("write `{}`", inner.replace(';', ","))))
 }
 
 /// An amount of MiB that no machine leaves unused.
@@ -170,7 +179,6 @@ fn is_environment(upper: &str) -> bool {
 /// Variables of an environment that are not separated, or separated by the sign of the other form: in double quotes, only blanks
 /// separate, and without them only `;` (`Env::MergeFromV1RawOrV2Quoted` in HTCondor's `env.cpp`).
 fn environment(upper: &str, value: &str) -> Option<Problem> {
-    let is_capital = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
     if let Some(inner) = value.strip_prefix('"').filter(|rest| !rest.is_empty() && !rest.contains('"')) {
         let message = format!("`{upper}` has no closing double quote, and is not read");
         return Some((Severity::Error, message, format!("write `{upper} = \"{inner}\"`")));
@@ -181,10 +189,7 @@ fn environment(upper: &str, value: &str) -> Option<Problem> {
     }
     if let Some(inner) = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
         // What single quotes enclose is one value.
-        let follows = |text: &str| {
-            let name = text.split_once('=').map_or("", |(name, _)| name);
-            !name.is_empty() && name.bytes().all(is_capital)
-        };
+        let follows = |text: &str| text.split_once('=').is_some_and(|(name, _)| is_name_of_variable(name));
         let at = memchr::memchr_iter(b';', inner.as_bytes()).find(|at| follows(&inner[at + 1..]))?;
         let joined = inner[at + 1..].split('=').next().unwrap_or_default();
         let message =
@@ -197,12 +202,21 @@ fn environment(upper: &str, value: &str) -> Option<Problem> {
     // Options such as `-Da=b`, and words such as `mode=slow`, are parts of a value.
     let is_setting = |word: &&str| {
         let name = word.split('=').next().unwrap_or_default();
-        let first = name.bytes().next().is_some_and(|byte| byte.is_ascii_uppercase() || byte == b'_');
-        first && name.bytes().all(is_capital) && word.matches('=').count() == 1
+        is_name_of_variable(name)
+            && !name.starts_with(|sign: char| sign.is_ascii_digit())
+            && word.matches('=').count() == 1
     };
     let is_list = words.len() > 1 && words.iter().all(is_setting);
     let message = format!("`{value}` in `{upper}` is one variable: without quotes, `;` separates");
     (is_plain && is_list).then(|| (Severity::Warning, message, format!("write `{upper} = \"{value}\"`")))
+}
+
+/// Tests whether a name is written as those of an environment are: in capitals, or as `http_proxy`.
+fn is_name_of_variable(name: &str) -> bool {
+    let is_capital = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    !name.is_empty()
+        && (name.bytes().all(is_capital)
+            || name.strip_suffix("_proxy").is_some_and(|kind| kind.bytes().all(|byte| byte.is_ascii_lowercase())))
 }
 
 /// A domain: a name alone.
@@ -470,19 +484,43 @@ fn debug(upper: &str, value: &str) -> Option<Problem> {
     ];
     const OTHERS: [&str; 3] = ["D_TEST", "D_TIMESTAMP", "D_ZKM"];
     let words = value.split([' ', ',', '|', '\t', '\n']).map(|word| word.trim_start_matches(['-', '+']));
-    let names = words.map(|word| word.split(':').next().unwrap_or_default().to_ascii_uppercase());
+    let levels = words.map(|word| word.split(':').next().unwrap_or_default().to_ascii_uppercase());
     let all = || KNOWN.iter().chain(&OTHERS).copied();
-    let bare = names.clone().find(|name| all().any(|known| known.strip_prefix("D_") == Some(name)));
+    let problem = |word: &str, help: String| {
+        let message = format!("`{word}` in `{upper}` is not a debug level, and is ignored");
+        Some((Severity::Error, message, help))
+    };
+    let bare = levels.clone().find(|name| all().any(|known| known.strip_prefix("D_") == Some(name)));
     if let Some(bare) = bare {
-        let message = format!("`{bare}` in `{upper}` is not a debug level, and is ignored");
-        return Some((Severity::Warning, message, format!("write `D_{bare}`")));
+        return problem(&bare, format!("write `D_{bare}`"));
     }
-    let wrong = names.filter(|name| name.starts_with("D_")).find(|name| !all().any(|known| known == name))?;
-    // Versions have words of their own: what is close to none may be one.
+    // Variables of other programs may have other words.
+    let is_of_daemon = upper.strip_suffix("_DEBUG").is_some_and(|front| {
+        ["ALL", "DEFAULT", "TOOL", "SUBMIT"].contains(&front) || names(DAEMONS).any(|known| known == front)
+    });
+    let is_word = |name: &&String| {
+        let is_plain = !name.is_empty() && !name.contains('$') && !name.starts_with(&UNKNOWN.to_ascii_uppercase());
+        is_plain && (name.starts_with("D_") || is_of_daemon)
+    };
+    let wrong = levels.filter(|name| is_word(&name)).find(|name| !all().any(|known| known == name))?;
+    let parts = |text: &str| {
+        text.split(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_')).any(|part| part.starts_with("D_"))
+    };
+    let sign = wrong.chars().find(|sign| !sign.is_ascii_alphanumeric() && *sign != '_');
+    if let Some(sign) = sign.filter(|_| parts(&wrong)) {
+        let plain: Vec<&str> = wrong
+            .split(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_'))
+            .filter(|part| !part.is_empty())
+            .collect();
+        return problem(&wrong, format!("`{sign}` does not separate levels: write `{}`", plain.join(", ")));
+    }
     let allowed = if wrong.len() > 6 { 2 } else { 1 };
-    let meant = near::closest_within(allowed, wrong.as_bytes(), all().filter(|known| known.len() >= 5))?;
-    let message = format!("`{wrong}` in `{upper}` is not a debug level, and is ignored");
-    Some((Severity::Warning, message, format!("did you mean `{meant}`?")))
+    let meant = near::closest_within(allowed, wrong.as_bytes(), all().filter(|known| known.len() >= 5));
+    let help = meant.map_or_else(
+        || "the levels have names such as `D_FULLDEBUG`, `D_COMMAND` and `D_SECURITY`".to_owned(),
+        |meant| format!("did you mean `{meant}`?"),
+    );
+    problem(&wrong, help)
 }
 
 /// The size, or the age, of a log.
@@ -576,7 +614,7 @@ fn metrics(upper: &str, value: &str) -> Option<Problem> {
         Some((_, attribute)) if !attribute.is_empty() => format!("write `SUM:{attribute}` or `PEAK:{attribute}`"),
         _ => "write `SUM:attribute` or `PEAK:attribute`, without blanks around the colon".to_owned(),
     };
-    Some((Severity::Warning, message, help))
+    Some((Severity::Error, message, help))
 }
 
 /// The loads at which transfers start to wait and stop waiting: `NUMBER`, or `LOW to HIGH` (`parseThrottleConfig` in HTCondor's
@@ -672,12 +710,12 @@ fn network(upper: &str, value: &str) -> Option<Problem> {
         is_address && (is_wrong || is_part) || is_pattern && octets.len() > 1 && digits(mask)
     })?;
     let message = format!("`{wrong}` in `{upper}` is not a network");
-    Some((Severity::Warning, message, "write a network as `10.0.0.0/8`: up to 32 bits, numbers up to 255".to_owned()))
+    Some((Severity::Error, message, "write a network as `10.0.0.0/8`: up to 32 bits, numbers up to 255".to_owned()))
 }
 
 /// An entry of a list of hosts that means something else than it looks like (HTCondor's `condor_ipverify.cpp`).
 fn odd_entry(upper: &str, item: &str) -> Option<Problem> {
-    let problem = |message: String, help: &str| Some((Severity::Warning, message, help.to_owned()));
+    let problem = |message: String, help: &str| Some((Severity::Error, message, help.to_owned()));
     if let Some((_, host)) = item.split_once("://") {
         let message = format!("`{item}` in `{upper}` matches no host: it is an address");
         return problem(message, &format!("write `{}`", host.trim_end_matches('/')));
@@ -727,6 +765,12 @@ fn odd_entry(upper: &str, item: &str) -> Option<Problem> {
             format!("`/` is an entry of its own in `{upper}`, so the user and the host beside it are two entries");
         return problem(message, "write `user@domain/host` without blanks");
     }
+    // A blank inside of an entry ends it.
+    let is_torn = item.ends_with('@') || item.starts_with('@') || item.ends_with('/') || item.starts_with('/');
+    if is_torn || item.contains("@/") {
+        let message = format!("`{item}` in `{upper}` is a part of an entry, and matches no host and no user");
+        return problem(message, "write `user@domain/host` without blanks");
+    }
     if let Some((front, user)) = item.split_once('/').filter(|(front, user)| user.contains('@') && !front.contains('@'))
     {
         let message = format!("`{item}` in `{upper}` matches no host: the user comes before the host");
@@ -744,7 +788,10 @@ fn odd_entry(upper: &str, item: &str) -> Option<Problem> {
         return problem(message, "write one `*`, as in `*.example.org` or `10.0.*`, or one entry for each host");
     }
     // The name of a user without a domain is taken for a host (`split_entry`).
-    if ["root", "administrator"].iter().any(|user| user.eq_ignore_ascii_case(item)) {
+    if ["root", "administrator", "anonymous", "condor_pool", "unauthenticated"]
+        .iter()
+        .any(|user| user.eq_ignore_ascii_case(item))
+    {
         let message = format!("`{item}` in `{upper}` is taken for the name of a host");
         return problem(message, &format!("write `{item}@domain`, or `{item}@*` for all domains"));
     }
