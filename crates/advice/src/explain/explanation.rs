@@ -11,7 +11,8 @@ use crate::explain::cycle::trace::CycleTrace;
 use crate::explain::job_view::JobView;
 use crate::explain::names::MissingAttribute;
 use crate::explain::repair::nearest::{NearSlots, gives_up, nearest};
-use crate::explain::repair::suggestion::{Change, Changed, Suggestion};
+use crate::explain::repair::selection;
+use crate::explain::repair::suggestion::{Change, Changed, Suggestion, TestedChange};
 use crate::explain::slot_classes::{Policy, SlotClass};
 use crate::explain::tested_setting::TestedSetting;
 use classmate::Name;
@@ -80,7 +81,7 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    /// Marks the suggestions that can help, by the first cause.
+    /// Marks the suggestions that can help, by the first cause, and of these the ones to show.
     pub(super) fn judge_suggestions(&mut self) {
         /// The factor by which a change has to raise the number of matching slots to help, although none of them is unclaimed.
         const MANY_OF: usize = 2;
@@ -106,12 +107,27 @@ impl Explanation {
                 None => !is_transient,
             };
         }
+        selection::mark(&mut self.suggestions);
     }
 }
 
 impl JobView<'_> {
     /// The explanation without a cycle.
     pub fn explanation(&self, id: String, submitter: String) -> Explanation {
+        self.with_changes(id, submitter, nearest(self))
+    }
+
+    /// The same without the nearest slots and suggestions.
+    pub(super) fn without_suggestions(&self, id: String, submitter: String) -> Explanation {
+        self.with_changes(id, submitter, Default::default())
+    }
+
+    fn with_changes(
+        &self,
+        id: String,
+        submitter: String,
+        (nearest, mut suggestions): (Vec<NearSlots>, Vec<TestedChange>),
+    ) -> Explanation {
         let slots = self.pool.slots.len();
         let clauses =
             counted(&self.conditions, self.classes.all.iter().map(|class| (class.one.as_slice(), class.size)));
@@ -121,7 +137,6 @@ impl JobView<'_> {
         };
         let mut policies: Vec<SlotPolicy> = self.classes.policies.iter().map(|policy| self.policy(policy)).collect();
         policies.sort_by_key(|policy| std::cmp::Reverse(policy.slots - policy.accepting));
-        let (nearest, mut suggestions) = nearest(self);
         // The negotiator replaces these in every request.
         let is_replaced = |change: &Change| {
             change.of == Changed::Job && STANDING.iter().any(|name| *name == Name::new(&change.attribute))

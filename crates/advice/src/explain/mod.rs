@@ -18,6 +18,7 @@ pub mod near_jobs;
 mod policy_notes;
 pub mod repair;
 pub mod replay;
+pub mod replayed_change;
 mod same_fact;
 pub mod slot;
 mod slot_classes;

@@ -13,7 +13,7 @@ use crate::explain::cycle::trace::{CycleTrace, JobInCycle};
 use crate::explain::job_view::JobView;
 use crate::explain::repair::nearest::{gives_up, is_identity};
 use crate::explain::repair::suggestion::{Changed, Suggestion};
-use crate::explain::{Explanation, PoolFacts, SlotFacts, find, tested_setting};
+use crate::explain::{Explanation, PoolFacts, SlotFacts, find, replayed_change, tested_setting};
 use classmate::{ClassAd, Name, Text};
 use classmate_config::ConfigError;
 use classmate_pool::internal::negotiate::PreparedJob;
@@ -21,7 +21,7 @@ use classmate_pool::internal::negotiate::quotas::Division;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::queue::Job;
 use classmate_pool::internal::queue::job::Activity;
-use classmate_pool::{CycleOptions, JobId, Match, PreparedPool, Snapshot};
+use classmate_pool::{CycleOptions, JobId, Match, Outcome, PreparedPool, Snapshot};
 
 /// A job of a snapshot, by itself.
 #[derive(Debug, Clone)]
@@ -90,7 +90,7 @@ pub fn explain_job(snapshot: &Snapshot, id: JobId) -> Result<Option<Explanation>
 }
 
 /// Explains a job, with a cycle if it is wanted. The pool must be prepared for explanations; a cycle uses it up. Settings are
-/// tested if the snapshot has its slots.
+/// tested, and suggestions replayed, if the snapshot has its slots.
 ///
 /// # Errors
 /// A setting that is wrong for a cycle.
@@ -120,14 +120,25 @@ pub fn of_job(
     if !cycle {
         return Ok(before.explanation);
     }
-    let (queue, division) = (prepared.queued(), division_of(prepared));
     let pool = pool.without_slots();
-    let outcome = prepared.negotiate(CycleOptions::default())?.outcome;
-    let record = OutcomeRecord::new(&outcome, &queue);
+    let (mut explanation, outcome) = before.in_cycle(prepared, &pool)?;
     let snapshot = prepared.snapshot();
-    let mut explanation = before.after(&record, (snapshot, division.as_ref()), &pool);
     explanation.settings = tested_setting::settings(snapshot, subject, (&outcome, &pool), &explanation);
+    replayed_change::replay(snapshot, subject, &mut explanation);
     Ok(explanation)
+}
+
+/// Explains a job with a cycle, as [`of_job`] does, but without suggestions and settings.
+pub(super) fn without_suggestions(
+    prepared: &mut PreparedPool<'_>,
+    subject: &ExplainedJob,
+) -> Result<Explanation, ConfigError> {
+    let asker = prepared.job(&subject.ad, &subject.submitter);
+    let pool = PoolFacts::new(prepared).for_job(&asker.ad, &prepared.settings());
+    let before =
+        BeforeCycle::explained(&pool, subject, &asker, |view, id, submitter| view.without_suggestions(id, submitter));
+    let pool = pool.without_slots();
+    Ok(before.in_cycle(prepared, &pool)?.0)
 }
 
 /// The division of the pool among the groups, if there are any.
@@ -146,12 +157,22 @@ pub struct BeforeCycle<'j> {
 impl<'j> BeforeCycle<'j> {
     /// Explains a job before the cycle; `asker` is the job as slots see it.
     pub fn of(pool: &PoolFacts<'_>, subject: &'j ExplainedJob, asker: &'j PreparedJob) -> Self {
+        Self::explained(pool, subject, asker, |view, id, submitter| view.explanation(id, submitter))
+    }
+
+    /// Explains a job before the cycle by a function.
+    fn explained(
+        pool: &PoolFacts<'_>,
+        subject: &'j ExplainedJob,
+        asker: &'j PreparedJob,
+        explain: impl FnOnce(&JobView<'_>, String, String) -> Explanation,
+    ) -> Self {
         let view = JobView::of(pool, &asker.ad);
         let submitter = subject.submitter();
         let facts = PreCycleFacts::of(&view, &submitter, &asker.unsent);
         let factory = of_factory(AdReader::of(&subject.ad, &pool.settings), subject.activity);
         let id = if factory.is_some() { subject.id.cluster.to_string() } else { subject.id.to_string() };
-        let mut explanation = view.explanation(id, submitter);
+        let mut explanation = explain(&view, id, submitter);
         if pool.order.requirements().is_some() {
             // Changes were tested by Requirements alone.
             explanation.matching = facts.usable.len();
@@ -162,6 +183,21 @@ impl<'j> BeforeCycle<'j> {
             explanation.judge_suggestions();
         }
         BeforeCycle { explanation, facts, subject, asker }
+    }
+
+    /// Runs the cycle. Returns the explanation with the job's part in it, and the outcome.
+    fn in_cycle(
+        self,
+        prepared: &mut PreparedPool<'_>,
+        pool: &PoolFacts<'_>,
+    ) -> Result<(Explanation, Outcome), ConfigError> {
+        let (queue, division) = (prepared.queued(), division_of(prepared));
+        let outcome = prepared.negotiate(CycleOptions::default())?.outcome;
+        let explanation = {
+            let record = OutcomeRecord::new(&outcome, &queue);
+            self.after(&record, (prepared.snapshot(), division.as_ref()), pool)
+        };
+        Ok((explanation, outcome))
     }
 
     /// The explanation with the job's part in the cycle.

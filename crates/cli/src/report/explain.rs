@@ -16,7 +16,8 @@ use classmate_advice::internal::explain::cycle::reasons::{CauseSurvey, CommonCau
 use classmate_advice::internal::explain::cycle::trace::CycleTrace;
 use classmate_advice::internal::explain::names::MissingAttribute;
 use classmate_advice::internal::explain::near_jobs::SlotChange;
-use classmate_advice::internal::explain::repair::suggestion::{ANY_STRING, Change, Changed, Suggestion};
+use classmate_advice::internal::explain::repair::selection::MAX_SHOWN;
+use classmate_advice::internal::explain::repair::suggestion::{ANY_STRING, Change, Changed, ReplayedJob, Suggestion};
 use classmate_advice::internal::explain::slot::{CandidateSubmitter, SlotExplanation};
 use classmate_advice::internal::explain::tested_setting::TestedSetting;
 use classmate_advice::internal::explain::values::verb;
@@ -36,8 +37,6 @@ pub struct ShownParts {
 const MAX_LINES: usize = 12;
 /// Maximum number of lines of a suggestion without details: one that is longer makes too many changes to be worth more than a cause.
 const MAX_SUGGESTION: usize = 4;
-/// Maximum number of suggestions without details.
-const MAX_SHOWN: usize = 3;
 /// Characters of a condition in a sentence without details.
 const MAX_CONDITION: usize = 60;
 
@@ -262,7 +261,7 @@ pub fn write(out: &mut impl Screen, found: &Explanation, parts: &ShownParts, col
         )
     });
     let folded: Vec<String> = others.into_iter().chain(always).chain(long).collect();
-    let mut suggestions = suggestions(found, found.suggestions.iter().filter(|one| one.helps), color);
+    let mut suggestions = suggestions(found, color);
     suggestions.extend(remedy(found, color));
     // Without a domain the name of a submitter ends with `@`.
     let owner = submitter.strip_suffix('@').unwrap_or(submitter);
@@ -292,34 +291,16 @@ fn is_unmatched(found: &Explanation) -> bool {
     found.matching == 0 && found.slots > 0
 }
 
-/// The suggestions, in the syntax of a submit file, with the number of slots that match then.
-fn suggestions<'e>(found: &Explanation, some: impl Iterator<Item = &'e Suggestion>, color: Color) -> Vec<String> {
-    let mut shown: Vec<&Suggestion> = Vec::new();
-    for one in with_widest_steps(some.collect()) {
-        // More changes are only worth showing if they bring much more; of a policy, that is slots, unclaimed or not.
-        let is_of_slots = one.changes.iter().any(|change| change.of == Changed::Slot);
-        let adds_little = |known: &&Suggestion| {
-            let places = places(one);
-            let is_longer = places.len() > known.changes.len();
-            // Dynamic slots in use are gone when they are free.
-            let [slots, known_slots] = [one, *known].map(|some| some.slots - some.transient);
-            let is_more = is_longer && self::places(known).iter().all(|place| places.contains(place));
-            is_more
-                && slots < known_slots + known_slots.div_ceil(4)
-                && (known.unclaimed > 0 || one.unclaimed == 0 || is_of_slots)
-                || !is_of_slots && is_longer && slots <= known_slots && one.unclaimed <= known.unclaimed
-        };
-        if shown.len() < MAX_SHOWN && !shown.iter().any(adds_little) {
-            shown.push(one);
-        }
-    }
+/// The suggestions to show, in the syntax of a submit file, with the number of slots that match then.
+fn suggestions(found: &Explanation, color: Color) -> Vec<String> {
+    let shown: Vec<&Suggestion> = found.suggestions.iter().filter(|one| one.is_shown).collect();
     if shown.is_empty() {
         return Vec::new();
     }
     let heading = format!("What to do (tested against {}):", every(found.slots, "slot"));
     let line = |one: &&Suggestion| {
         let (change, effect) = suggested(one, found);
-        format!("  {}: {effect}", color.paint(Paint::Good, &brief_change(&change)))
+        format!("  {}: {effect}{}", color.paint(Paint::Good, &brief_change(&change)), stays_idle(one))
     };
     std::iter::once(heading).chain(shown.iter().map(line)).collect()
 }
@@ -327,28 +308,6 @@ fn suggestions<'e>(found: &Explanation, some: impl Iterator<Item = &'e Suggestio
 /// All of some things, or the only one.
 fn every(count: usize, what: &str) -> String {
     if count == 1 { format!("the only {what}") } else { format!("all {}", counted(count as u64, what)) }
-}
-
-/// The attributes and conditions that a suggestion changes, without the new values.
-fn places(one: &Suggestion) -> Vec<(Changed, &str, &str)> {
-    fn place(change: &Change) -> (Changed, &str, &str) {
-        let before = if change.of == Changed::Job { "" } else { change.before.as_str() };
-        (change.of, change.attribute.as_str(), before)
-    }
-    one.changes.iter().map(place).collect()
-}
-
-/// Suggestions in their order; where the first ones are more steps of one change than are shown, the first, one in the middle and
-/// the last of these come first.
-fn with_widest_steps(all: Vec<&Suggestion>) -> Vec<&Suggestion> {
-    let is_step = |pair: &[&Suggestion]| places(pair[0]) == places(pair[1]) && pair[0].slots < pair[1].slots;
-    let steps = all.windows(2).take_while(|pair| is_step(pair)).count() + 1;
-    if steps <= MAX_SHOWN {
-        return all;
-    }
-    let picked = [0, steps / 2, steps - 1];
-    let others = (0..all.len()).filter(|at| !picked.contains(at));
-    picked.into_iter().chain(others).map(|at| all[at]).collect()
 }
 
 /// The tested settings that lift the limit that stops the job, or the command that releases it.
@@ -397,7 +356,7 @@ fn details(out: &mut impl Screen, found: &Explanation, color: Color) -> io::Resu
         writeln!(out, "\nSuggested changes{more} (tested against all slots)")?;
         for suggestion in &found.suggestions {
             let (change, effect) = suggested(suggestion, found);
-            writeln!(out, "  {change}: {effect}, such as {}", suggestion.example)?;
+            writeln!(out, "  {change}: {effect}, such as {}{}", suggestion.example, stays_idle(suggestion))?;
         }
     }
     if !found.settings.is_empty() {
@@ -668,6 +627,14 @@ pub fn suggested(suggestion: &Suggestion, found: &Explanation) -> (String, Strin
     let matches = if found.slots == 1 { "matches" } else { verb(after, "matches", "match") };
     let all = counted(found.slots as u64, "slot");
     (changes.join(" and "), format!("{after} of {all} {matches}{balance}"))
+}
+
+/// The clause after a suggestion on the cause for which the job stays idle, if it does in the replayed cycle.
+fn stays_idle(suggestion: &Suggestion) -> String {
+    match &suggestion.replayed {
+        Some(ReplayedJob::Idle(label)) => format!("; the job stays idle: {}", brief(label)),
+        Some(ReplayedJob::Matched) | None => String::new(),
+    }
 }
 
 /// The command of a submit file for an attribute, with the number of bytes of its unit if it is an amount of memory or disk.

@@ -2,6 +2,7 @@
 //! One file, because every sentence is read against the same pool and outcome.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::Ordering;
 
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::matching::symmetric;
@@ -11,6 +12,7 @@ use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::{Name, Value};
+use classmate_advice::explain_job;
 use classmate_advice::internal::explain::Explanation;
 use classmate_advice::internal::explain::causes::Reason;
 use classmate_advice::internal::explain::repair::suggestion::{Change, Changed, Suggestion};
@@ -20,11 +22,11 @@ use classmate_cli::report::fold::Folded;
 use classmate_pool::JobId;
 use classmate_pool::internal::negotiate::outcome::{Match, Negotiation, Rejected};
 use classmate_pool::internal::negotiate::prepared::{OfferedJob, PreparedJob};
-use classmate_pool::internal::negotiate::{Outcome, PreparedPool, Snapshot};
+use classmate_pool::internal::negotiate::{Outcome, PreparedPool, Snapshot, negotiate};
 use classmate_pool::internal::pool::{Slot, State};
 
 use super::template::{Checked, check, fit, number, same, singular};
-use super::{quota, setting};
+use super::{REPLAYED, quota, setting};
 
 /// A pool before its cycle, and the outcome of the cycle.
 pub(super) struct Played<'p> {
@@ -238,6 +240,7 @@ impl JobCase<'_> {
             check(details || out.lines().count() <= 12, "more than twelve lines")?;
             self.lines(&out).map_err(|wrong| format!("{wrong}\n{out}"))?;
             self.settings(&out).map_err(|wrong| format!("{wrong}\n{out}"))?;
+            self.replays(&out).map_err(|wrong| format!("{wrong}\n{out}"))?;
         }
         let (mut out, parts) = (Vec::new(), ShownParts::default());
         text::write(&mut Folded::new(&mut out, Some(80)), &self.found, &parts, Color::Off).unwrap();
@@ -950,36 +953,7 @@ impl JobCase<'_> {
             let before = self.matching().len();
             return same("slots", parts[0], (before + one.won) as f64);
         }
-        let mut job = self.job.ad.clone();
-        for Change { of, attribute, before, after, .. } in &one.changes {
-            let text = match of {
-                Changed::Job => after.clone(),
-                _ => {
-                    let text = format!("{:#}", job.get(attribute.as_str()).ok_or("no such attribute")?);
-                    check(
-                        change.contains(before) && (after == "true" || change.contains(after)),
-                        "text of the change",
-                    )?;
-                    // A condition that is there more than once cannot be told apart in the text.
-                    if text.matches(before.as_str()).count() != 1 {
-                        return Ok(());
-                    }
-                    text.replacen(before.as_str(), after, 1)
-                }
-            };
-            if *of == Changed::Job {
-                Self::command(&change, attribute, after)?;
-            }
-            job.insert_expr(attribute.as_str(), &parsed(&text)?);
-        }
-        // `condor_submit` adds these conditions to Requirements that do not name the attribute.
-        let requirements = |ad: &ClassAd| format!("{:#}", ad.get("Requirements").unwrap());
-        let (before, text) = (requirements(&self.job.ad), requirements(&job));
-        let is_gone = |name: &str| before.contains(name) && !text.contains(name);
-        let arch = if is_gone("Arch") { " && TARGET.Arch == \"X86_64\"" } else { "" };
-        let asks = is_gone("Cpus") && job.eval_int("RequestCpus").is_some_and(|cores| cores > 1);
-        let cores = if asks { " && TARGET.Cpus >= RequestCpus" } else { "" };
-        job.insert_expr("Requirements", &parsed(&format!("({text}){arch}{cores}"))?);
+        let Some(job) = Self::changed(one, &change, &self.job.ad)? else { return Ok(()) };
         let matches = |slot: &&Slot| symmetric(&job, &slot.ad, &self.played.settings);
         let after: Vec<&Slot> = self.slots().iter().filter(matches).collect();
         same("slots", parts[0], after.len() as f64)?;
@@ -1001,6 +975,99 @@ impl JobCase<'_> {
             None => balance,
         };
         same("won", gained, won.count() as f64)
+    }
+
+    /// A job with a suggestion made, by its text; none if the text does not say where.
+    fn changed(one: &Suggestion, change: &str, ad: &ClassAd) -> Result<Option<ClassAd>, String> {
+        let mut job = ad.clone();
+        for Change { of, attribute, before, after, .. } in &one.changes {
+            let text = match of {
+                Changed::Job => after.clone(),
+                _ => {
+                    let text = format!("{:#}", job.get(attribute.as_str()).ok_or("no such attribute")?);
+                    check(
+                        change.contains(before) && (after == "true" || change.contains(after)),
+                        "text of the change",
+                    )?;
+                    // A condition that is there more than once cannot be told apart in the text.
+                    if text.matches(before.as_str()).count() != 1 {
+                        return Ok(None);
+                    }
+                    text.replacen(before.as_str(), after, 1)
+                }
+            };
+            if *of == Changed::Job {
+                Self::command(change, attribute, after)?;
+            }
+            job.insert_expr(attribute.as_str(), &parsed(&text)?);
+        }
+        // `condor_submit` adds these conditions to Requirements that do not name the attribute.
+        let requirements = |ad: &ClassAd| format!("{:#}", ad.get("Requirements").unwrap());
+        let (before, text) = (requirements(ad), requirements(&job));
+        let is_gone = |name: &str| before.contains(name) && !text.contains(name);
+        let arch = if is_gone("Arch") { " && TARGET.Arch == \"X86_64\"" } else { "" };
+        let asks = is_gone("Cpus") && job.eval_int("RequestCpus").is_some_and(|cores| cores > 1);
+        let cores = if asks { " && TARGET.Cpus >= RequestCpus" } else { "" };
+        let added = format!("{arch}{cores}");
+        if !added.is_empty() {
+            job.insert_expr("Requirements", &parsed(&format!("({text}){added}"))?);
+        }
+        Ok(Some(job))
+    }
+
+    /// The lines of suggestions: those after which the job matches in the cycle come first, and the others of the job have the
+    /// cause for which it stays idle.
+    fn replays(&self, out: &str) -> Checked {
+        let below = out.lines().skip_while(|line| !line.starts_with("What to do (tested against")).skip(1);
+        let mut is_idle_before = false;
+        for line in below.take_while(|line| line.starts_with("  ")) {
+            let is_matched = self.replay(line.trim()).map_err(|wrong| format!("{line}: {wrong}"))?;
+            check(!is_idle_before || is_matched != Some(true), "a change before it leaves the job idle")?;
+            is_idle_before |= is_matched != Some(true);
+        }
+        Ok(())
+    }
+
+    /// A line of a suggestion, made in the ad of the job, with which the cycle is run. True if the job matches then, none if the
+    /// submitter or a slot changes.
+    fn replay(&self, line: &str) -> Result<Option<bool>, String> {
+        let (text, label) =
+            line.split_once("; the job stays idle: ").map_or((line, None), |(text, label)| (text, Some(label)));
+        let is_it = |one: &&Suggestion| {
+            let (change, effect) = text::suggested(one, &self.found);
+            text.strip_suffix(effect.as_str())
+                .and_then(|text| text.strip_suffix(": "))
+                .is_some_and(|cut| is_cut(cut, &change))
+        };
+        let one = self.found.suggestions.iter().find(is_it).ok_or("no such suggestion")?;
+        let of_others = |change: &Change| {
+            let name = change.attribute.to_ascii_lowercase();
+            change.of == Changed::Slot || name == "owner" || name == "user" || name.starts_with("acc")
+        };
+        if one.changes.iter().any(of_others) {
+            return check(label.is_none(), "not a change of the job alone").map(|()| None);
+        }
+        let id = |ad: &&mut ClassAd| {
+            (ad.eval_int("ClusterId"), ad.eval_int("ProcId")) == (Some(self.id.cluster), Some(self.id.process))
+        };
+        let mut after = self.played.snapshot.clone();
+        let ad = after.jobs.iter_mut().find(id).ok_or("no such job")?;
+        let Some(job) = Self::changed(one, &text::suggested(one, &self.found).0, ad)? else {
+            return Ok(Some(label.is_none()));
+        };
+        *ad = job;
+        let outcome = negotiate(&after).map_err(|error| error.to_line())?;
+        let is_matched = outcome.matches.iter().any(|made| made.job == self.id);
+        check(is_matched == label.is_none(), if is_matched { "the job matches then" } else { "the job is idle then" })?;
+        REPLAYED[usize::from(is_matched)].fetch_add(1, Ordering::Relaxed);
+        if let Some(label) = label {
+            let found = explain_job(&after, self.id).map_err(|error| error.to_line())?.ok_or("no such job")?;
+            check(
+                is_cut(label, &found.causes[0].label),
+                &format!("the first cause is then {}", found.causes[0].label),
+            )?;
+        }
+        Ok(Some(is_matched))
     }
 
     /// A command of a submit file that sets an attribute.
@@ -1148,7 +1215,8 @@ impl JobCase<'_> {
             same("matching", parts[0], self.matching().len() as f64)?;
             return same("left", parts[1], self.matching().iter().filter(|slot| self.is_free(slot)).count() as f64);
         }
-        if let Some(text) = line.strip_prefix("  ").filter(|text| text.contains(" matching slot")) {
+        let is_of_cycle = |text: &&str| text.contains(" matching slot") && !text.contains("; the job stays idle: ");
+        if let Some(text) = line.strip_prefix("  ").filter(is_of_cycle) {
             return self.of_cycle(text, &self.matching()).or_else(|wrong| {
                 // Of a job that matched, the other slots.
                 if wrong == "it matched" { Ok(()) } else { Err(wrong) }
@@ -1206,6 +1274,14 @@ impl JobCase<'_> {
         }
         Ok(())
     }
+}
+
+/// Tests if a text is another one, parts of which are left out.
+fn is_cut(cut: &str, text: &str) -> bool {
+    let mut rest = text;
+    cut == text
+        || cut.contains('…')
+            && cut.split('…').all(|part| rest.find(part).map(|at| rest = &rest[at + part.len()..]).is_some())
 }
 
 fn part_of(text: &str, start: &str) -> bool {

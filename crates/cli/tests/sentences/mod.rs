@@ -23,6 +23,7 @@ use classmate_advice::internal::explain::PoolFacts;
 use classmate_advice::internal::explain::cycle::record::OutcomeRecord;
 use classmate_advice::internal::explain::cycle::{group, reasons, submitter};
 use classmate_advice::internal::explain::replay::{BeforeCycle, ExplainedJob, division_of};
+use classmate_advice::internal::explain::replayed_change::replay;
 use classmate_advice::internal::explain::slot::explain as explain_slot;
 use classmate_advice::internal::explain::tested_setting::settings;
 use classmate_advice::internal::picture::picture;
@@ -48,6 +49,9 @@ static COMPARED: AtomicUsize = AtomicUsize::new(0);
 /// Settings that were made.
 static SETTINGS: AtomicUsize = AtomicUsize::new(0);
 
+/// Suggestions that were made in the ad of a job, after which it stays idle, and matches.
+static REPLAYED: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
+
 fn of_jobs(played: &Played<'_>) -> Checked {
     let facts = PoolFacts::new(played.pool);
     let record = OutcomeRecord::new(played.outcome, played.queue);
@@ -61,6 +65,7 @@ fn of_jobs(played: &Played<'_>) -> Checked {
         let mut found = before.after(&record, (played.snapshot, division.as_ref()), &facts);
         found.settings = settings(played.snapshot, &subject, (played.outcome, &facts), &found);
         COMPARED.fetch_add(found.causes.len() + found.suggestions.len(), Ordering::Relaxed);
+        replay(played.snapshot, &subject, &mut found);
         SETTINGS.fetch_add(found.settings.len(), Ordering::Relaxed);
         let status = job.ad.eval_int("JobStatus").unwrap_or(0);
         let case = JobCase { played, id: job.id, submitter: job.submitter.to_string(), status, job: asker, found };
@@ -173,4 +178,6 @@ fn every_sentence_is_true() {
     assert!(compared > 10 * count, "only {compared} sentences");
     let settings = SETTINGS.load(Ordering::Relaxed) as u64;
     assert!(settings * 30 > count, "only {settings} settings");
+    let [idle, matched] = REPLAYED.each_ref().map(|some| some.load(Ordering::Relaxed) as u64);
+    assert!(idle * 30 > count && matched * 30 > count, "{idle} changes leave a job idle, after {matched} it matches");
 }

@@ -3,7 +3,7 @@
 //! In: a job analyzed against all slots. Out: [`suggestion::Suggestion`]s, each tested on all slots. From the ground up:
 //! `edit` is one change of a job, `boundary` and `inversion` solve a comparison for a value in it, `membership` a list test,
 //! `count` a limit of what is counted, `plan` maps slots to edits, `policy_edit` changes slots, and `nearest` selects what is
-//! worth testing.
+//! worth testing, and `selection` what is worth showing.
 
 mod boundary;
 pub(super) mod count;
@@ -14,4 +14,5 @@ pub(crate) mod membership;
 pub mod nearest;
 pub(super) mod plan;
 mod policy_edit;
+pub mod selection;
 pub mod suggestion;

@@ -14,7 +14,7 @@ use crate::explain::repair::edit::{self, Bound, Edit, amount, changed, is_reques
 use crate::explain::repair::failure::{FailureClass, failures};
 use crate::explain::repair::plan::{self, Repair, RepairMap, RepairPlan};
 use crate::explain::repair::policy_edit::{RejectingSlots, replaced};
-use crate::explain::repair::suggestion::{Change, Changed, Suggestion, TestedChange};
+use crate::explain::repair::suggestion::{Change, Changed, Suggestion, TestedChange, WrittenAttributes};
 use crate::explain::trial::{Effect, Trials};
 use crate::submit::added::Origin;
 use crate::submit::requirements::completed;
@@ -395,6 +395,8 @@ fn of_edits(
     let is_limit =
         |edit: &Edit| matches!(edit.value(), Some((_, Bound::AtMost | Bound::AtLeast))) && is_number_now(view, edit);
     let reduction = reduction(view, &after, &edits);
+    // The Requirements may have been completed.
+    let names = edits.iter().map(|edit| edit.name).chain([Name::new("Requirements")]);
     let suggestion = Suggestion {
         changes,
         slots,
@@ -405,7 +407,10 @@ fn of_edits(
         transient: 0,
         reduction,
         won_slots,
+        written: WrittenAttributes::of(view.job, &after, names),
         example,
+        is_shown: false,
+        replayed: None,
     };
     let is_string =
         |edit: &Edit| edit.of == Changed::Constant && matches!(edit.value(), Some((Literal::Str(_), Bound::Exactly)));
@@ -671,7 +676,10 @@ mod tests {
             transient: 0,
             reduction: 0,
             won_slots: Vec::new(),
+            written: WrittenAttributes::default(),
             example: String::new(),
+            is_shown: false,
+            replayed: None,
         };
         TestedChange { suggestion, weight: 1, after: ClassAd::new(), is_step: true, writes_string: false, slip: None }
     }

@@ -14,7 +14,7 @@ use crate::explain::repair::failure::FailureClass;
 use crate::explain::repair::inversion::{Constraint, Inversion};
 use crate::explain::repair::membership::Membership;
 use crate::explain::repair::plan::{self, Branch};
-use crate::explain::repair::suggestion::{Change, Changed, Suggestion, TestedChange};
+use crate::explain::repair::suggestion::{Change, Changed, Suggestion, TestedChange, WrittenAttributes};
 use classmate::internal::eval::matching::symmetric;
 use classmate::internal::name::Key;
 use classmate::internal::program::Side;
@@ -312,7 +312,10 @@ fn rewritten(view: &JobView<'_>, failure: &FailureClass, all: &[ConditionEdit<'_
         transient: 0,
         reduction: 0,
         won_slots,
+        written: WrittenAttributes::default(),
         example,
+        is_shown: false,
+        replayed: None,
     };
     Some(TestedChange {
         suggestion,

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use classmate::ClassAd;
+use classmate::{ClassAd, Expr, Name};
 
 /// The string that stands for any string, where a condition only wants one to be there.
 pub const ANY_STRING: &str = "...";
@@ -40,6 +40,53 @@ pub struct Change {
     pub command: Option<String>,
 }
 
+/// The attributes of a job that a change writes.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct WrittenAttributes(Vec<(Name, Expr)>);
+
+impl WrittenAttributes {
+    /// Those of some attributes that are not the same in the job and in the ad that a change makes of it.
+    pub(super) fn of(job: &ClassAd, after: &ClassAd, names: impl Iterator<Item = Name>) -> Self {
+        let text = |ad: &ClassAd, name: Name| ad.get(name).map(|expr| expr.to_string());
+        let differs = |name: &Name| text(job, *name) != text(after, *name);
+        WrittenAttributes(names.filter(differs).filter_map(|name| Some((name, after.get(name)?))).collect())
+    }
+
+    /// The names of the attributes.
+    pub(crate) fn names(&self) -> impl Iterator<Item = Name> + '_ {
+        self.0.iter().map(|(name, _)| *name)
+    }
+
+    /// Writes them in a job.
+    pub(crate) fn write(&self, job: &mut ClassAd) {
+        for (name, expr) in &self.0 {
+            job.insert_expr(*name, expr);
+        }
+    }
+
+    fn texts(&self) -> impl Iterator<Item = (Name, String)> + '_ {
+        self.0.iter().map(|(name, expr)| (*name, expr.to_string()))
+    }
+}
+
+impl PartialEq for WrittenAttributes {
+    fn eq(&self, other: &Self) -> bool {
+        self.texts().eq(other.texts())
+    }
+}
+
+impl Eq for WrittenAttributes {}
+
+/// A job in a cycle that was replayed with a change of it. As data: null, or the label.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum ReplayedJob {
+    /// It matches.
+    Matched,
+    /// It stays idle, and the label of the first cause.
+    Idle(String),
+}
+
 /// Changes that were tried together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -65,8 +112,17 @@ pub struct Suggestion {
     /// The slots that are won, by their places in the pool.
     #[serde(skip)]
     pub(crate) won_slots: Vec<u32>,
+    /// The attributes of the job that are written; none if the policy of slots changes.
+    #[serde(skip)]
+    pub(crate) written: WrittenAttributes,
     /// One that matches then and does not now.
     pub example: String,
+    /// True if it is one of the few that are shown without details.
+    #[serde(skip)]
+    pub is_shown: bool,
+    /// The job in a cycle with the change; none if it was not replayed.
+    #[serde(rename = "stays_idle", skip_serializing_if = "Option::is_none")]
+    pub replayed: Option<ReplayedJob>,
 }
 
 /// A change that was tried, and the ad that it makes: of the job, or of the slot that is named.

@@ -1,0 +1,58 @@
+//! Suggested changes of a job, each made in a copy of the snapshot, in which the cycle is replayed: more slots that match are not a
+//! match.
+//!
+//! In: a snapshot, and a job explained in its cycle. Out: the [`ReplayedJob`] of each suggestion that is shown. Nothing else is changed
+//! in the copy, so that a change of the owner or the group, which is one of the submitter too, is not replayed.
+
+use crate::explain::Explanation;
+use crate::explain::causes::Reason;
+use crate::explain::repair::nearest::is_identity;
+use crate::explain::repair::suggestion::ReplayedJob;
+use crate::explain::replay::{ExplainedJob, without_suggestions};
+use classmate_pool::internal::queue::Job;
+use classmate_pool::{PreparedPool, Snapshot};
+
+/// Slots, and jobs, of the largest pool whose cycle is replayed.
+const MAX_ADS: usize = 20_000;
+
+/// Replays the cycle with each suggestion that is shown. Those after which the job matches come first. The snapshot must have its
+/// slots.
+pub fn replay(snapshot: &Snapshot, job: &ExplainedJob, explanation: &mut Explanation) {
+    let is_small = |count: usize| (1..=MAX_ADS).contains(&count);
+    let is_wanted = explanation.suggestions.iter().any(|one| one.is_shown);
+    if !is_wanted || !is_small(snapshot.slots.len()) || !is_small(snapshot.jobs.len()) {
+        return;
+    }
+    let settings = snapshot.settings();
+    let is_mine = |one: &Job<'_>| job.is_job(one);
+    let Some(at) = snapshot.jobs.iter().position(|ad| Job::new(ad, None, &settings).as_ref().is_some_and(is_mine))
+    else {
+        return;
+    };
+    let mut changed = snapshot.clone();
+    for one in explanation.suggestions.iter_mut().filter(|one| one.is_shown) {
+        let mut names = one.written.names().peekable();
+        if names.peek().is_none() || names.any(is_identity) {
+            continue;
+        }
+        changed.jobs[at] = snapshot.jobs[at].clone();
+        one.written.write(&mut changed.jobs[at]);
+        one.replayed = replayed(&changed, at, job);
+    }
+    explanation.suggestions.sort_by_key(|one| one.replayed != Some(ReplayedJob::Matched));
+}
+
+/// A job in the cycle of a snapshot in which its ad was changed; none if it does not wait there.
+fn replayed(snapshot: &Snapshot, at: usize, before: &ExplainedJob) -> Option<ReplayedJob> {
+    let domain = snapshot.config.string("ACCOUNTING_DOMAIN").ok().flatten();
+    let ad = snapshot.jobs.get(at)?;
+    let job = Job::new(ad, domain.as_deref(), &snapshot.settings()).filter(|job| before.is_job(job))?;
+    let mut pool = PreparedPool::for_explanation(snapshot).ok()?;
+    let found = without_suggestions(&mut pool, &ExplainedJob::of(&job, ad)).ok()?;
+    if found.cycle?.matched.is_some() {
+        return Some(ReplayedJob::Matched);
+    }
+    let first = found.causes.into_iter().next()?;
+    let waits = !matches!(first.reason, Reason::NotIdle | Reason::Displaced);
+    waits.then_some(ReplayedJob::Idle(first.label))
+}
