@@ -527,7 +527,8 @@ impl<'c> Linter<'c> {
             let mut references = expr.tree().references(expr.root());
             if references.any(|one| one.name == attribute && one.scope != RefScope::Target) {
                 let span = Span::new(0, open.trim_ascii_end().len());
-                let effect = if needed(&expr).contains(&attribute) { "and is UNDEFINED" } else { "in which it is UNDEFINED" };
+                let effect =
+                    if needed(&expr).contains(&attribute) { "and is UNDEFINED" } else { "in which it is UNDEFINED" };
                 let message = format!("`{attribute}` becomes an expression that refers to itself, {effect}");
                 let help = format!("write `EVALSET {attribute} …`, which computes the value");
                 return vec![Diagnostic::warning(message, span).help(help).code("always-undefined")];

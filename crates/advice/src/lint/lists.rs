@@ -438,11 +438,19 @@ impl<'c> Lists<'c> {
             lists.iter().flat_map(|one| self.items(one)).map(|item| shown(&item).to_ascii_uppercase()).collect();
         let near = NearNames::of(listed.iter().filter(|name| !defined.contains_key(*name)).map(String::as_str));
         for (name, definition) in defined.iter().filter(|(name, _)| !listed.contains(*name)) {
-            let message = format!("the job `{name}` is not in `{list}`, so it never runs");
             let near = near.closest(near::allowance(name.as_bytes()), name, |_| true);
+            let is_it = |item: &Vec<u8>| near.is_some_and(|near| near.as_bytes().eq_ignore_ascii_case(item));
+            if let (Some(near), Some(one)) = (near, lists.iter().find(|one| self.items(one).iter().any(is_it))) {
+                let message = format!("the job `{near}` has no `{prefix}{near}_EXECUTABLE`, so it never runs");
+                let found_one =
+                    problem(one, message).help(format!("write the same name here and in `{prefix}{name}_EXECUTABLE`"));
+                found.push((found_one, shown(one.name)));
+                continue;
+            }
+            let message = format!("the job `{name}` is not in `{list}`, so it never runs");
             let help = format!("add it: `{list} = $({list}) {name}`");
             let warning = definition.name_warning(message).code("conflicting-knobs").help(help);
-            found.push((warning.did_you_mean(near), shown(definition.name)));
+            found.push((warning, shown(definition.name)));
         }
         for list in lists.iter().filter(|_| !is_made) {
             let jobs = self.items(list);

@@ -459,7 +459,8 @@ fn odd_environment(value: &str) -> Option<(String, String)> {
     }
     let words: Vec<&str> = value.trim_matches('"').split_whitespace().collect();
     let is_setting = |word: &str| word.split_once('=').is_some_and(|(name, _)| !name.is_empty() && !name.contains(','));
-    let sign = words.windows(2).find(|pair| pair[0].ends_with([',', ';']) && is_setting(pair[0]) && is_setting(pair[1]));
+    let sign =
+        words.windows(2).find(|pair| pair[0].ends_with([',', ';']) && is_setting(pair[0]) && is_setting(pair[1]));
     // `"A=1,B=2"`
     let joined = words.iter().find_map(|word| {
         let (first, rest) = word.split_once(',').filter(|(first, _)| is_setting(first))?;

@@ -314,7 +314,8 @@ mod tests {
         assert_eq!(parse(b"WARNING: x"), Ok(Statement::Message { error: false, text: 9..10 }));
         assert_eq!(refused("use : x"), "`use` requires a category before the `:`");
         assert_eq!(refused("use POLICY"), "`use POLICY` has no `:` after the category");
-        let helps = ["use FEATURE = GPUs", "use SECURITY Strong", "use POLICY A B"].map(|text| parse(text.as_bytes()).unwrap_err().help);
+        let helps = ["use FEATURE = GPUs", "use SECURITY Strong", "use POLICY A B"]
+            .map(|text| parse(text.as_bytes()).unwrap_err().help);
         assert_eq!(helps[0].as_deref(), Some("write `use FEATURE : GPUs`"));
         assert_eq!(helps[1].as_deref(), Some("write `use SECURITY : Strong`"));
         assert!(helps[2].as_deref().is_some_and(|help| help.starts_with("write the category and the name")));
