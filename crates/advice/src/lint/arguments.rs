@@ -201,6 +201,8 @@ impl Call<'_> {
             let is_sign = |sign: char| ",;:|/ \t-".contains(sign);
             self.text(at).is_some_and(|text| !text.is_empty() && text.chars().all(is_sign))
         };
+        let has_signs =
+            |at: usize| self.text(at).is_some_and(|text| text.contains(['^', '$', '*', '+', '[', '|', '\\']));
         let is_known_text = |at: usize| self.attribute(at).is_some_and(|name| is_string(name.folded()));
         let (is_swapped, what) = match self.name {
             b"quantize" => (is_number(first) && !is_constant(second), "number that is rounded up"),
@@ -209,6 +211,7 @@ impl Call<'_> {
                 (are_signs(0) && !is_constant(second), "string of items")
             }
             b"join" => (are_signs(1) && !is_constant(first), "separator"),
+            b"regexp" => (is_known_text(0) && has_signs(1), "pattern"),
             b"usermap" => (is_known_text(0) && self.text(1).is_some(), "name of a map"),
             _ => return None,
         };

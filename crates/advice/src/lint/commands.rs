@@ -2,8 +2,9 @@
 
 use std::sync::LazyLock;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 
+use crate::submit::other_names::command_of_other;
 use classmate::internal::builtin::near;
 use classmate::internal::records::{Record, records};
 
@@ -23,13 +24,6 @@ static SQUEEZED: LazyLock<HashMap<String, bool>> = LazyLock::new(|| {
         *names.entry(command.name.replace('_', "")).or_default() |= command.get("needs").is_some();
     }
     names
-});
-
-/// Other names by which commands are taken, lower case.
-static ATTRIBUTES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    static LISTS: LazyLock<Vec<Record>> =
-        LazyLock::new(|| records(include_str!("data/command_attributes.txt")).collect());
-    LISTS.iter().flat_map(|list| list.about.split_whitespace()).collect()
 });
 
 /// The type of a command's value.
@@ -78,7 +72,7 @@ pub(super) fn is_command(name: &str) -> bool {
         "my_",
     ];
     BY_NAME.contains_key(name)
-        || ATTRIBUTES.contains(name)
+        || command_of_other(name).is_some()
         || FAMILIES.iter().any(|family| name.starts_with(family))
         || !name.contains('_') && is_of_universe(name)
         // Tokens of any service: `box_oauth_permissions_work`.
@@ -104,7 +98,7 @@ pub(super) fn misspelled_command(name: &str) -> Option<&'static str> {
         return None;
     }
     // Many commands are also known by the name of their attribute: `JobBatchName`.
-    if ATTRIBUTES.contains(name) || SQUEEZED.contains_key(name) {
+    if command_of_other(name).is_some() || SQUEEZED.contains_key(name) {
         return None;
     }
     if let Some(resource) = name.strip_prefix("request_") {

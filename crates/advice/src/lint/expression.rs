@@ -149,8 +149,13 @@ pub fn parsed(context: &LintContext<'_>, expr: &Expr) -> Vec<Diagnostic> {
     let mut found = check_with(expr, context.text, &may_be_text);
     rules::find(context, expr, &mut found);
     comparison::find(context, expr, &mut found);
-    let certain: Vec<Diagnostic> =
-        certain_of(context, expr).iter().filter_map(|claim| claimed(context.text, expr, claim)).collect();
+    // The value of an attribute may be written as a calculation.
+    let is_value_alone = !context.role.condition && expr.tree().references(expr.root()).next().is_none();
+    let certain: Vec<Diagnostic> = certain_of(context, expr)
+        .iter()
+        .filter(|claim| !(is_value_alone && is_truth(claim)))
+        .filter_map(|claim| claimed(context.text, expr, claim))
+        .collect();
     // What says why is said; what only says that is not, then.
     let changed = changed(context, expr);
     let reported: Vec<Span> = found.iter().chain(&changed).map(|found| found.span).collect();
@@ -195,6 +200,11 @@ pub fn parsed(context: &LintContext<'_>, expr: &Expr) -> Vec<Diagnostic> {
     // What is odd comes before its meanings in other versions.
     found.extend(changed);
     found
+}
+
+/// Tests for the claim that a clause is always true, or never.
+fn is_truth(claim: &Claim) -> bool {
+    matches!(claim.certainty, Certainty::Always(Truths::TRUE | Truths::FALSE) | Certainty::Never)
 }
 
 /// The largest number of comments that a text may contain.

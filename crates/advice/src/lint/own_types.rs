@@ -29,7 +29,10 @@ const OF_LISTS: [(&[u8], &[usize]); 11] = [
 
 /// The finding about the first such comparison or call; `value` gives the value of an attribute that is defined.
 pub(super) fn check(expr: &Expr, value: &dyn Fn(Name) -> Option<Expr>) -> Option<Diagnostic> {
-    compared(expr, value).or_else(|| called(expr, value)).or_else(|| joined(expr, value))
+    compared(expr, value)
+        .or_else(|| called(expr, value))
+        .or_else(|| swapped(expr, value))
+        .or_else(|| joined(expr, value))
 }
 
 /// The finding about a string that is used as a condition.
@@ -99,6 +102,34 @@ fn called(expr: &Expr, value: &dyn Fn(Name) -> Option<Expr>) -> Option<Diagnosti
             };
             Some(Diagnostic::warning(message, tree.span(argument)?).help(help).code("bad-argument"))
         })
+    })
+}
+
+/// The finding about the first search for a list in another one: `stringListMember(MY.Sites, TARGET.Site)` beside `+Sites = "a, b"`. An
+/// item has no comma (`stringListMember_func` in HTCondor's `compat_classad.cpp`), and a list is no item (`fnCall.cpp`).
+fn swapped(expr: &Expr, value: &dyn Fn(Name) -> Option<Expr>) -> Option<Diagnostic> {
+    const OF_STRINGS: [&[u8]; 2] = [b"stringlistmember", b"stringlistimember"];
+    const OF_LISTS: [&[u8]; 2] = [b"member", b"identicalmember"];
+    let tree = expr.tree();
+    (tree.first_of(expr.root())..=expr.root()).find_map(|id| {
+        let View::Call { name, arguments } = tree.view(id) else { return None };
+        let &[item, list] = arguments else { return None };
+        let reference = tree.reference(tree.bare(item)).filter(|one| one.scope != RefScope::Target)?;
+        let own = value(reference.name)?;
+        let (message, effect) = match own.tree().node(own.tree().bare(own.root())) {
+            Node::Literal(Literal::Str(text)) if OF_STRINGS.contains(&name.folded()) && text.contains(&b',') => {
+                ("is a list of several items here, and is looked for as one item", "false")
+            }
+            Node::List(_) if OF_LISTS.contains(&name.folded()) => {
+                ("is a list here, and is looked for as an item", "ERROR")
+            }
+            _ => return None,
+        };
+        let message = format!("`{}` {message}: this is {effect}", reference.name);
+        let found = Diagnostic::warning(message, tree.span(item)?).code("bad-argument");
+        let is_swapped = tree.reference(tree.bare(list)).is_some();
+        let help = if is_swapped { "the list is the second argument: swap them" } else { "write one item first" };
+        Some(found.help(help))
     })
 }
 

@@ -9,9 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::commands::is_command;
 use super::expression::MAX_TEXT;
 use super::submit_macros::Macros;
+use super::submit_names::by_written_name;
 use super::submit_odd::odd_value;
 use super::submit_queue::{has_empty_slice, odd_items, queue_fault};
 use super::submit_values::bad_value;
+use crate::submit::other_names::{self, command_of_other};
 use crate::submit::queue::{ItemKind, ItemList, QueueStatement};
 use crate::submit::statements::{appended, is_name, queue_arguments};
 use classmate::internal::diagnostic::Severity;
@@ -52,6 +54,8 @@ pub(super) struct Reading {
     pub(super) queued: Option<(usize, Vec<String>)>,
     /// The items are in a file, of which jobs may use some columns.
     pub(super) table: bool,
+    /// The items are in the submit file.
+    pub(super) has_items_here: bool,
     /// Another file, or a template, may set anything.
     pub(super) includes: bool,
     /// Names, lower case, that DAGs give values to.
@@ -65,6 +69,8 @@ pub(super) struct Reading {
     /// The statements that are certainly not read, and those whose value is certainly replaced.
     pub(super) unread: BTreeSet<usize>,
     pub(super) replaced: BTreeSet<usize>,
+    /// The statements that may not be read, and those that add to a value.
+    pub(super) doubtful: BTreeSet<usize>,
     /// Statements that replace the value of an earlier one, and that one.
     pub(super) earlier: BTreeMap<usize, usize>,
     pub(super) found: Vec<Refused>,
@@ -78,8 +84,9 @@ pub(super) fn read(statements: &[String], endless: bool, given: BTreeSet<String>
     let mut reading = read_all(statements, endless, given);
     let forgotten = std::mem::take(&mut reading.forgotten);
     let counts = |(at, (statement, _)): &(usize, Refused)| forgotten.get(statement).is_none_or(|count| at >= count);
-    reading.found =
-        std::mem::take(&mut reading.found).into_iter().enumerate().filter(counts).map(|(_, one)| one).collect();
+    let found = std::mem::take(&mut reading.found).into_iter().enumerate().filter(counts).map(|(_, one)| one);
+    let named = |(at, one): Refused| (at, statements.get(at).map_or(one.clone(), |text| by_written_name(one, text)));
+    reading.found = found.map(named).collect();
     reading
 }
 
@@ -95,6 +102,7 @@ fn read_all(statements: &[String], endless: bool, given: BTreeSet<String>) -> Re
         reading.found.push((statements.len() - 1, error(message, last, "write `)` on a line of its own")));
         return reading;
     }
+    reading.name_by_command();
     // A file that neither queues nor runs anything may be a part of another one.
     let is_whole = reading.queued.is_some() || reading.has(&EXECUTABLE);
     if is_whole && !reading.includes {
@@ -121,7 +129,7 @@ pub(super) fn warning(message: impl Into<String>, text: &str, help: impl Into<Bo
 }
 
 /// The commands that name the program.
-pub(super) const EXECUTABLE: [&str; 3] = ["executable", "cmd", "shell"];
+pub(super) const EXECUTABLE: [&str; 2] = ["executable", "shell"];
 
 impl Reading {
     /// Reads a statement; returns false if `condor_submit` stops there.
@@ -214,6 +222,10 @@ impl Reading {
                 let help = "write `matching files` and the patterns";
                 self.found.push((at, warning(message, text, help).code("odd-command")));
             }
+            self.has_items_here = queue.as_ref().is_some_and(|queue| {
+                let is_list = matches!(queue.list, ItemList::Here(_) | ItemList::Lines(_));
+                is_list && !matches!(queue.kind, ItemKind::Paths(_)) && !arguments.contains('$')
+            });
             // A table with a heading has names of its own.
             let names = QueueStatement::parse(&arguments).map(|queue| {
                 self.table = queue.kind == ItemKind::Rows && matches!(queue.list, ItemList::File(_));
@@ -425,6 +437,7 @@ impl Reading {
         if let Some(block) = name.strip_suffix('@') {
             let name = block.trim().to_ascii_lowercase();
             self.values.insert(name.clone(), vec![(String::new(), at)]);
+            self.doubtful.insert(at);
             self.tag = Some((format!("@{value}"), name));
             return;
         }
@@ -435,6 +448,9 @@ impl Reading {
         }
         let lower = command_name(name);
         let refers = appends || refers_to(value, &lower);
+        if refers || self.reads() != Some(true) {
+            self.doubtful.insert(at);
+        }
         // Only the last value of a name counts.
         if self.reads() == Some(true) && !refers {
             let earlier = self.values.remove(&lower).unwrap_or_default();
@@ -452,10 +468,11 @@ impl Reading {
                 self.earlier.insert(at, *earlier);
             }
         }
-        if let Some((message, help)) = bad_value(&lower, value) {
+        let command = command_of_other(&lower).unwrap_or(&lower);
+        if let Some((message, help)) = bad_value(command, value) {
             self.found.push((at, error(message, text, help)));
         } else if value.len() <= MAX_TEXT
-            && let Some((message, help)) = odd_value(&lower, value)
+            && let Some((message, help)) = odd_value(command, value)
         {
             self.found.push((at, warning(message, text, help).code("odd-command")));
         }
@@ -480,7 +497,10 @@ impl Reading {
 
     /// Tests whether the items of the queue statement set a command.
     pub(super) fn is_of_items(&self, name: &str) -> bool {
-        self.queued.as_ref().is_some_and(|(_, names)| names.iter().any(|one| one.eq_ignore_ascii_case(name)))
+        let others = other_names::others(name);
+        let is_it =
+            |one: &String| one.eq_ignore_ascii_case(name) || others.iter().any(|other| one.eq_ignore_ascii_case(other));
+        self.queued.as_ref().is_some_and(|(_, names)| names.iter().any(is_it))
     }
 
     /// The statement that queues, or the last one.

@@ -2,7 +2,7 @@
 //! share what they ask of a word.
 
 use super::arguments::misused;
-use super::attributes::{Variety, fact, is_known, is_string, is_value_of, misspelled_attribute, variety};
+use super::attributes::{Kind, Variety, fact, is_known, is_string, is_value_of, misspelled_attribute, variety};
 use super::commands::is_listed;
 use super::compared_values::is_release;
 use super::computed::computed;
@@ -49,6 +49,7 @@ const RULES: &[Rule] = &[
     name_of_command,
     slip,
     unlike_pool,
+    bits_of_truths,
 ];
 
 pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagnostic>) {
@@ -60,6 +61,37 @@ pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagn
             break;
         }
     }
+}
+
+/// `HasCVMFS & HasDocker`: booleans have no bits.
+fn bits_of_truths(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
+    let Node::Binary(op @ (BinaryOp::BitAnd | BinaryOp::BitOr), left, right) = *tree.node(id) else { return None };
+    let is_truth = |side: NodeId| {
+        let Some(reference) = tree.reference(tree.bare(side)) else { return false };
+        match fact(reference.name.folded()) {
+            Some(fact) => fact.kind == Some(Kind::Boolean),
+            // By its name: `HasFpga`, `IsShort`.
+            None => is_named_as_truth(&reference.name.display()),
+        }
+    };
+    if !is_truth(left) || !is_truth(right) {
+        return None;
+    }
+    let meant = if op == BinaryOp::BitAnd { "&&" } else { "||" };
+    let (start, end) = (tree.span(left)?.range().end, tree.span(right)?.range().start);
+    let between = context.text.get(start..end)?;
+    let at = start + memchr::memchr(op.symbol().bytes().next()?, between)?;
+    let message = format!("`{}` is a bitwise operator: on conditions it is ERROR", op.symbol());
+    let found = Diagnostic::warning(message, Span::new(at, at + op.symbol().len())).code("bitwise-operator");
+    Some(found.help(format!("write `{meant}`")))
+}
+
+/// Tests for the name of an attribute that is true or false: `HasFpga`, `IS_SHORT`.
+fn is_named_as_truth(name: &str) -> bool {
+    ["has", "is", "want"].iter().any(|start| {
+        let (word, rest) = name.split_at_checked(start.len()).unwrap_or_default();
+        word.eq_ignore_ascii_case(start) && rest.starts_with(|next: char| next == '_' || next.is_ascii_uppercase())
+    })
 }
 
 fn equality(tree: &Tree, id: NodeId) -> Option<(BinaryOp, NodeId, NodeId)> {

@@ -27,6 +27,7 @@ impl<'r> Slips<'r> {
             self.contents(),
             self.encrypted(),
             self.deferral(),
+            self.small_increase(),
         ];
         let found = all.into_iter().flatten().chain(self.twice());
         let place = |(at, message, help): Slip<'_>| {
@@ -53,22 +54,18 @@ impl<'r> Slips<'r> {
     }
 
     fn is_plain_universe(&self) -> bool {
-        let universe = self.either(["universe", "jobuniverse"]).map_or("vanilla", |(universe, _)| universe);
+        let universe = self.value("universe").map_or("vanilla", |(universe, _)| universe);
         universe.eq_ignore_ascii_case("vanilla") && !self.has(&["container_image", "docker_image"])
     }
 
     /// An amount that a command and an attribute give, with different values.
     fn twice(&self) -> impl Iterator<Item = Slip<'r>> + use<'_, 'r> {
         /// Commands, their attributes, and the bytes of a number without a unit.
-        const PAIRS: [(&str, &str, u64); 8] = [
+        const PAIRS: [(&str, &str, u64); 4] = [
             ("request_cpus", "my.requestcpus", 1),
             ("request_gpus", "my.requestgpus", 1),
             ("request_memory", "my.requestmemory", 1 << 20),
             ("request_disk", "my.requestdisk", 1 << 10),
-            ("request_cpus", "requestcpus", 1),
-            ("request_gpus", "requestgpus", 1),
-            ("request_memory", "requestmemory", 1 << 20),
-            ("request_disk", "requestdisk", 1 << 10),
         ];
         PAIRS.into_iter().filter_map(|(command, attribute, unit)| {
             let ((one, first), (other, second)) = (self.value(command)?, self.value(attribute)?);
@@ -81,7 +78,7 @@ impl<'r> Slips<'r> {
     /// `$(Process)*100` in arguments, which is text.
     fn arithmetic(&self) -> Option<Slip<'r>> {
         const NUMBERS: [&str; 4] = ["$(process)", "$(procid)", "$(step)", "$(row)"];
-        let (value, at) = self.either(["arguments", "args"])?;
+        let (value, at) = self.value("arguments")?;
         // A program may compute it.
         if value.contains(['\'', '`']) || value.split_whitespace().any(|word| matches!(word, "-c" | "-e" | "-r")) {
             return None;
@@ -101,6 +98,21 @@ impl<'r> Slips<'r> {
         let inner = word.replace("$(", "").replace(')', "");
         let help = format!("write `number = {inner}` above, and `$INT(number)` here");
         Some((at, message, help))
+    }
+
+    /// A factor, where HTCondor adds an amount (`SetBuiltInOnEvictCheck` in HTCondor's `submit_utils.cpp`).
+    fn small_increase(&self) -> Option<Slip<'r>> {
+        /// Bytes: more may be meant as a step, and a request above the other is not made larger by so little.
+        const MOST: f64 = 16.0 * 1024.0 * 1024.0;
+        const LEAST: f64 = 1024.0 * 1024.0 * 1024.0;
+        let (value, at) = self.value("retry_request_memory_increase")?;
+        let (request, _) = self.value("request_memory")?;
+        let is_small = bytes(value, 1 << 20)? <= MOST && bytes(request, 1 << 20)? >= LEAST;
+        let number = value.trim_end_matches(|sign: char| sign.is_ascii_alphabetic() || sign == ' ');
+        let message =
+            format!("each try gets {number} MiB more: this is added to `request_memory`, which is `{request}`");
+        let help = format!("write an amount with a unit, as in `{number}GB`, or `RequestMemory * 2`");
+        is_small.then_some((at, message, help))
     }
 
     /// A program of the submit machine that no job gets.
@@ -128,7 +140,7 @@ impl<'r> Slips<'r> {
 
     /// The output of all nodes of a parallel job.
     fn nodes(&self) -> Option<Slip<'r>> {
-        let (universe, _) = self.either(["universe", "jobuniverse"])?;
+        let (universe, _) = self.value("universe")?;
         let (count, _) = self.either(["machine_count", "node_count"])?;
         let several = universe.eq_ignore_ascii_case("parallel") && count.parse::<u32>().is_ok_and(|count| count > 1);
         let own = |value: &str| value.to_ascii_lowercase().contains("node)");
@@ -164,7 +176,7 @@ impl<'r> Slips<'r> {
     fn contents(&self) -> Option<Slip<'r>> {
         let (value, at) = self.value("transfer_input_files").filter(|_| !self.has(&["preserve_relative_paths"]))?;
         let items: BTreeSet<&str> = value.split(',').map(str::trim).collect();
-        let (arguments, _) = self.either(["arguments", "args"])?;
+        let (arguments, _) = self.value("arguments")?;
         let word = arguments.trim_matches('"').split_whitespace().find(|word| {
             let folder = word.split_once('/').map_or("", |(folder, _)| folder);
             let is_name = !folder.is_empty() && !matches!(folder, "." | "..") && !folder.contains(['$', '=', ':']);

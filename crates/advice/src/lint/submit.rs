@@ -20,7 +20,8 @@ use super::submit_lines::{byte_order_mark, comment_in_statement, joined_command,
 use super::submit_requests::{expanded_size, is_amount, number_expected, request, undefined_at_first, zero_quotient};
 use super::templates::without_placeholders;
 use super::versions::LintVersions;
-use super::{beside_comment, is_slip, own_types, placed, refusals, second_place, shifted_fix};
+use super::{beside_comment, is_slip, own_types, placed, refusals, second_place, shifted_fix, submit_expanded};
+use crate::submit::other_names::command_of_other;
 use crate::submit::statements::{SubmitLine, joined, statements};
 use classmate::internal::diagnostic::{Excerpt, Severity};
 use classmate::internal::syntax::expr::Node;
@@ -43,12 +44,15 @@ pub fn lint_given(file: &Arc<str>, text: &[u8], versions: &LintVersions, given: 
     let mut found: Vec<Diagnostic> = Vec::new();
     // The number of findings about each statement as a whole, and the last one of them.
     let mut of_reading: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
+    let mut reported: BTreeSet<usize> = reading.found.iter().map(|(at, _)| *at).collect();
     for (at, (number, start, line)) in all.iter().enumerate().filter(|(at, _)| !reading.unread.contains(at)) {
         let mut of_line = command((file, &own), line, (*number, *start));
         // The error of a value that another one replaces is without effect.
         of_line.retain(|one| one.severity != Severity::Error || !reading.replaced.contains(&at));
+        reported.extend((!of_line.is_empty()).then_some(at));
         found.extend(of_line);
     }
+    let of_expanded = submit_expanded::find((file, &own), text, (&all, &lines), &reading, &reported);
     // What one rule says of a line, another need not repeat.
     let known: BTreeSet<u64> = found.iter().map(|one| one.range().0.line).collect();
     for (at, one) in reading.found {
@@ -80,6 +84,7 @@ pub fn lint_given(file: &Arc<str>, text: &[u8], versions: &LintVersions, given: 
         placed.severity = severity;
         found.push(placed);
     }
+    found.extend(of_expanded);
     found.extend(byte_order_mark(file, text));
     found.extend(all.iter().filter_map(|(number, _, line)| comment_in_statement(file, line, *number)));
     found.extend(of_other_system(file, &all));
@@ -196,7 +201,7 @@ fn role_of(command: &str, own: &Own) -> Option<Role> {
         "leave_in_queue" => Some(LEAVE),
         "on_exit_hold" | "on_exit_remove" => Some(EXIT),
         "requirements" => Some(own.requirements()),
-        "rank" | "preferences" => Some(MATCH_VALUE),
+        "rank" => Some(MATCH_VALUE),
         "periodic_remove" => Some(REMOVE),
         _ => None,
     }
@@ -229,6 +234,8 @@ pub(super) fn command(
     }
     let unknown_word = |word: Name| own.is_unknown_word(word);
     let unknown_word: Option<&dyn Fn(Name) -> bool> = Some(&unknown_word);
+    // All that follows knows a command by its first name.
+    let lower = command_of_other(&lower).map_or_else(|| lower.clone(), str::to_owned);
     let kind = commands::kind(&lower);
     let role = if let Some(role) = role_of(&lower, own) {
         role

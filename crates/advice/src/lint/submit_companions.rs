@@ -4,11 +4,12 @@
 //! commands, which are asked in turn.
 
 use super::attributes::only_in;
-use super::refusals::{Reading, refers_to, warning};
+use super::refusals::{Reading, error, refers_to, warning};
 use super::submit_files::remaps as all_remaps;
 use super::submit_macros::BUILT_IN;
 use super::submit_programs::base;
 use crate::submit::bytes;
+use crate::submit::other_names;
 use classmate::ParseOptions;
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::syntax::expr::{Node, NodeId, Tree};
@@ -53,7 +54,6 @@ impl Reading {
             self.of_group(),
             self.checkpoint_of_nothing(),
             self.two_times(),
-            self.services(),
             self.limits(),
             self.user_of_group(),
             self.variables(),
@@ -76,6 +76,10 @@ impl Reading {
                 self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
             }
         }
+        if let Some((at, message, help)) = self.services().filter(|(at, ..)| !self.found.iter().any(|(of, _)| of == at))
+        {
+            self.found.push((at, error(message, &statements[at], help)));
+        }
         let of_history = self.no_history().filter(|(at, ..)| !self.found.iter().any(|(of, _)| of == at));
         if let Some((at, severity, message, help)) = of_history {
             let mut found = warning(message, &statements[at], help).code("odd-command");
@@ -87,9 +91,8 @@ impl Reading {
     /// A command for the shell beside a program, which does not run then (`SetExecutable` in HTCondor's `submit_utils.cpp`).
     fn two_programs(&self) -> Companion {
         self.value(&["shell"])?;
-        let name = ["executable", "cmd"].into_iter().find(|name| self.value(&[name]).is_some())?;
-        let (_, at) = self.value(&[name])?;
-        let message = format!("`{name}` has no effect beside `shell`, which is the command that runs");
+        let (_, at) = self.value(&["executable"])?;
+        let message = "`executable` has no effect beside `shell`, which is the command that runs".to_owned();
         Some((*at, message, "remove one of them".to_owned()))
     }
 
@@ -292,13 +295,12 @@ impl Reading {
         let (names, at) = self.value(&["container_service_names"]).filter(|(names, _)| !names.contains('$'))?;
         let is_port = |name: &&str| {
             let port = format!("{}_container_port", name.to_ascii_lowercase());
-            let is_number =
-                |(text, _): &(String, usize)| text.contains('$') || text.parse::<u16>().is_ok_and(|port| port > 0);
+            let is_number = |(text, _): &(String, usize)| text.contains('$') || text.parse::<u16>().is_ok();
             self.value(&[port.as_str()]).is_some_and(is_number)
         };
         let mut all = names.split([',', ' ']).filter(|name| !name.is_empty());
         let name = all.find(|name| !is_port(name))?;
-        let message = format!("the service `{name}` has no port: `condor_submit` rejects the file");
+        let message = format!("the service `{name}` has no port");
         (!self.includes).then(|| (*at, message, format!("add `{name}_container_port = 8080`")))
     }
 
@@ -326,7 +328,7 @@ impl Reading {
 
     /// A variable of the environment with two values.
     fn variables(&self) -> Companion {
-        let (value, at) = self.value(&["environment", "env"]).filter(|(value, _)| !value.contains(['\'', '$']))?;
+        let (value, at) = self.value(&["environment"]).filter(|(value, _)| !value.contains(['\'', '$']))?;
         let settings: Vec<(&str, &str)> = match value.strip_prefix('"') {
             Some(inner) => {
                 inner.trim_end_matches('"').split_whitespace().filter_map(|one| one.split_once('=')).collect()
@@ -502,7 +504,7 @@ impl Reading {
     /// A file in the folder of the job, named with that folder once more.
     fn nested_folder(&self) -> Companion {
         const FILES: [&str; 5] = ["transfer_input_files", "input", "output", "error", "log"];
-        let (folder, _) = self.value(&["initialdir", "initial_dir"])?;
+        let (folder, _) = self.value(&["initialdir"])?;
         let folder = folder.trim_start_matches("./").trim_end_matches('/');
         if folder.is_empty() || folder.starts_with(['/', '.', '"']) || self.includes {
             return None;
@@ -533,31 +535,13 @@ impl Reading {
 
     /// Commands under two names with two values: the name that `condor_submit` reads, the other, and its statement.
     pub(super) fn two_names(&self) -> Vec<(&'static str, &'static str, usize)> {
-        const NAMES: [(&str, &[&str]); 19] = [
-            ("arguments", &["args"]),
-            ("environment", &["env"]),
-            ("error", &["stderr"]),
-            ("executable", &["cmd"]),
-            ("getenv", &["get_env"]),
-            ("initialdir", &["initial_dir", "job_iwd", "iwd"]),
-            ("input", &["stdin"]),
-            ("log", &["userlog"]),
-            ("machine_count", &["node_count", "nodecount"]),
-            ("max_retries", &["jobmaxretries"]),
-            ("notification", &["jobnotification"]),
-            ("output", &["stdout"]),
-            ("periodic_hold", &["periodichold"]),
-            ("priority", &["prio", "jobprio"]),
-            ("request_cpus", &["requestcpus"]),
-            ("request_disk", &["requestdisk"]),
-            ("request_memory", &["requestmemory"]),
-            ("transfer_input_files", &["transferinputfiles"]),
-            ("universe", &["jobuniverse"]),
-        ];
+        /// Commands whose other name counts.
+        const OTHERS_COUNT: [&str; 2] = ["should_transfer_files", "when_to_transfer_output"];
         if self.includes {
             return Vec::new();
         }
-        let pairs = NAMES.iter().flat_map(|(name, others)| others.iter().map(move |other| (*name, *other)));
+        let counts = other_names::rows().filter(|(name, _)| !OTHERS_COUNT.contains(name));
+        let pairs = counts.flat_map(|(name, others)| others.iter().map(move |other| (name, *other)));
         let two = pairs.filter_map(|(name, other)| {
             let (text, _) = self.value(&[name])?;
             let (value, at) = self.value(&[other]).filter(|(value, _)| value != text)?;
@@ -623,7 +607,7 @@ impl Reading {
         /// Attributes that all jobs have, by the default of `SYSTEM_JOB_MACHINE_ATTRS`.
         const OF_ALL: [&str; 2] = ["cpus", "slotweight"];
         const MATCHES: [&str; 3] = ["match_list_length", "last_match_list_length", "lastmatchlistlength"];
-        const ATTRIBUTES: [&str; 2] = ["job_machine_attrs", "jobmachineattrs"];
+        const ATTRIBUTES: [&str; 1] = ["job_machine_attrs"];
         let (text, at) = self.value(&["requirements"]).filter(|_| !self.includes)?;
         let may_have = |names: &[&str]| {
             let plain = |name: &&str| self.may_have(&format!("my.{}", name.replace('_', "")));

@@ -201,6 +201,11 @@ pub(super) fn of_gpus(text: &[u8], options: &ParseOptions) -> Vec<Diagnostic> {
     ];
     let Ok(expr) = parse_expr(text, options) else { return Vec::new() };
     let tree = expr.tree();
+    if let Node::Literal(Literal::Str(inner)) = tree.node(tree.bare(expr.root())) {
+        let message = "this is a string, and not a condition: no GPU fulfils it";
+        let found = Diagnostic::warning(message, Span::new(0, text.len())).code("type-clash");
+        return vec![found.help(format!("write `{}`", String::from_utf8_lossy(inner)))];
+    }
     let finding = |id| {
         if let Some(reference) = tree.reference(id) {
             let name = reference.name.display().into_owned();
@@ -245,6 +250,13 @@ pub(super) fn of_gpus(text: &[u8], options: &ParseOptions) -> Vec<Diagnostic> {
                 let message = format!("`{name}` is a number: its comparison with a string is ERROR");
                 let help = format!("write `{name} {} {}`", op.symbol(), String::from_utf8_lossy(text));
                 Some(Diagnostic::warning(message, span).help(help).code("type-clash"))
+            }
+            // The largest capability is 12.
+            (b"capability", Node::Literal(Literal::Int(number))) if *number >= 20 => {
+                let meant = *number as f64 / 10.0;
+                let message = format!("`{name}` is a version such as 8.6, and never {number}");
+                let help = format!("write `{name} {} {meant:.1}`", op.symbol());
+                Some(Diagnostic::warning(message, span).help(help).code("odd-unit"))
             }
             (b"globalmemorymb", Node::Literal(Literal::Int(number))) => {
                 let looks = wrong_size("MiB", *number as f64)?;

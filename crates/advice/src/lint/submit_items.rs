@@ -14,9 +14,8 @@ impl Macros<'_> {
     pub(super) fn choices(&self, statements: &[String]) -> Vec<Refused> {
         const CALL: &str = "$CHOICE(";
         let mut found = Vec::new();
-        let Some((queue, _)) = self.reading.queue_names() else { return found };
-        let arguments = self.reading.expanded.iter().find(|(_, at)| at == queue).map_or("", |(text, _)| text.as_str());
-        let Some(queue) = QueueStatement::parse(arguments).ok().filter(is_counted) else { return found };
+        let arguments = self.reading.queue_text();
+        let Some(queue) = QueueStatement::parse(&arguments).ok().filter(is_counted) else { return found };
         let Some(jobs) = queue.jobs() else { return found };
         let values = self.reading.values.iter().filter(|(name, _)| self.expands(name));
         for (text, at) in values.flat_map(|(_, all)| all) {

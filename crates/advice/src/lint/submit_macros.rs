@@ -237,8 +237,7 @@ impl<'r> Macros<'r> {
         for (command, all) in self.reading.values.iter().filter(|(name, _)| is_command(name)) {
             for (text, at) in all.iter().filter(|(_, at)| Some(*at) != queue) {
                 // A shell reads its own variables.
-                let is_of_shell =
-                    is_for_shell(text) || matches!(command.as_str(), "environment" | "env" | "environment2");
+                let is_of_shell = is_for_shell(text) || matches!(command.as_str(), "environment" | "environment2");
                 let other = other_notation(text, &is_own).filter(|_| !is_of_shell);
                 let Some(((shown, name), statement)) = other.and_then(|one| Some((one, statements.get(*at)?))) else {
                     continue;

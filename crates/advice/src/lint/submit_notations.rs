@@ -11,7 +11,7 @@ pub(super) const OF_JOBS: [&str; 7] = ["process", "procid", "cluster", "clusteri
 /// `$Process`, `${Process}` and `%(Process)`, which are not macros.
 pub(super) fn other_notation(name: &str, value: &str) -> Option<(String, String)> {
     // A shell may have variables called like the others.
-    let is_of_shell = matches!(name, "arguments" | "args" | "environment" | "env");
+    let is_of_shell = matches!(name, "arguments" | "environment");
     let known = if is_of_shell { &OF_JOBS[..4] } else { &OF_JOBS[..] };
     let is_name = |name: &str| known.iter().any(|known| known.eq_ignore_ascii_case(name));
     value.match_indices(['$', '%']).find_map(|(at, sign)| {

@@ -221,7 +221,7 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
             let message = format!("`notify_user` is the address of the mail, so it is sent to `{value}`");
             Some((message, "write `notification = Never`".to_owned()))
         }
-        "environment" | "env" => odd_environment(value),
+        "environment" => odd_environment(value),
         "use_oauth_services" if meant_literal(value.to_ascii_lowercase().as_bytes()).is_some() => {
             let message = format!("`{value}` is the name of a service here");
             Some((message, "write the names of the services, as in `use_oauth_services = box`".to_owned()))
@@ -237,11 +237,15 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
             let truth = meant_literal(value.to_ascii_lowercase().as_bytes()).filter(|_| value.len() > 2)?;
             Some((format!("`{value}` is the name of a variable here"), format!("write `{truth}`")))
         }
-        "machine_count" | "node_count" if number(value).is_some_and(|count| count < 1.0) => {
+        "machine_count" if number(value).is_some_and(|count| count < 1.0) => {
             let message = format!("`{name}` is {value}, so the job has no nodes");
             Some((message, "write a number of at least 1".to_owned()))
         }
-        "machine_count" | "node_count" if number(value).is_none() => {
+        "vm_vcpus" if value.parse::<u32>().is_err() => {
+            let message = format!("`{name}` is `{value}`, and is read by its beginning");
+            Some((message, "write a whole number".to_owned()))
+        }
+        "machine_count" if number(value).is_none() => {
             let message = format!("`{name}` is `{value}`, and is read by its beginning");
             Some((message, "write a whole number".to_owned()))
         }
@@ -312,8 +316,8 @@ fn beside_macros(name: &str, value: &str) -> Option<(String, String)> {
     }
     masked.push_str(rest);
     let found = match name {
-        "environment" | "env" => quotes_beside_macros(name, &masked).or_else(|| odd_environment(&masked)),
-        "arguments" | "args" => quotes_beside_macros(name, &masked).or_else(|| odd_files(name, &masked)),
+        "environment" => quotes_beside_macros(name, &masked).or_else(|| odd_environment(&masked)),
+        "arguments" => quotes_beside_macros(name, &masked).or_else(|| odd_files(name, &masked)),
         _ => odd_files(name, &masked),
     };
     let unmasked = |text: String| {
@@ -370,7 +374,7 @@ fn of_command_line(name: &str, value: &str) -> Option<(String, String)> {
     ];
     const SCRIPT: &str = "write a script with the command line, and make it the `executable`";
     const SIGNS: [&str; 9] = [">", ">>", "<", "|", "||", "&&", "2>", "2>&1", "&>"];
-    if !matches!(name, "arguments" | "args") || is_for_shell(value) {
+    if name != "arguments" || is_for_shell(value) {
         return None;
     }
     let words: Vec<&str> = value.trim_matches('"').split_whitespace().collect();
@@ -584,7 +588,7 @@ fn odd_files(name: &str, value: &str) -> Option<(String, String)> {
             };
             tagged.then_some((message, help))
         }
-        "arguments" | "args" if !value.starts_with('"') => {
+        "arguments" if !value.starts_with('"') => {
             let opens = |at: usize| at == 0 || value[..at].ends_with([' ', '=']);
             let quoted = value.match_indices('\'').any(|(at, _)| opens(at) && value[at + 1..].contains('\''));
             let message = "single quotes are a part of the arguments here".to_owned();

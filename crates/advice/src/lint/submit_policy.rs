@@ -198,9 +198,15 @@ impl Reading {
             Some((number(lower.trim_end_matches(digits))? * unit as f64, value.clone(), *at))
         };
         ORDERED.into_iter().find_map(|(least, most, effect)| {
-            let ((low, low_text, at), (high, high_text, _)) = (amount(least)?, amount(most)?);
+            let ((low, low_text, at), (high, high_text, of_most)) = (amount(least)?, amount(most)?);
             let message = format!("`{least}` is `{low_text}`, above `{most}`, which is `{high_text}`: {effect}");
-            (low > high).then(|| (at, message, format!("write a value of at most `{high_text}`")))
+            // The request is what the job needs at first.
+            let found = if most.starts_with("retry_") {
+                (of_most, message, format!("write a value above `{low_text}`"))
+            } else {
+                (at, message, format!("write a value of at most `{high_text}`"))
+            };
+            (low > high).then_some(found)
         })
     }
 }

@@ -98,7 +98,7 @@ impl Reading {
     }
 
     fn arguments(&self) -> Option<(&str, usize)> {
-        self.value(&["arguments", "args"]).map(|(text, at)| (text.as_str(), *at))
+        self.value(&["arguments"]).map(|(text, at)| (text.as_str(), *at))
     }
 
     fn program(&self) -> Option<&str> {
@@ -171,7 +171,7 @@ impl Reading {
     fn plain_interpreter(&self) -> Misfit {
         let (program, at) = self.value(&["executable"])?;
         let is_there = self.value(&["transfer_executable"]).is_some() || self.has_image() || self.includes;
-        let universe = self.value(&["universe", "jobuniverse"]).map_or("vanilla", |(name, _)| name.as_str());
+        let universe = self.value(&["universe"]).map_or("vanilla", |(name, _)| name.as_str());
         let is_plain = matches!(universe.to_ascii_lowercase().as_str(), "vanilla" | "local" | "scheduler");
         let message = format!("`{program}` is looked for in the folder of the submission: no `PATH` is searched");
         let help = format!("write the whole path, such as `/usr/bin/{program}`");
@@ -247,7 +247,7 @@ impl Reading {
         let (cores, _) = self.value(&["request_cpus"])?;
         let cores: u32 = cores.parse().ok()?;
         let more = |text: &str| text.trim_matches(['"', '\'']).parse::<u32>().is_ok_and(|number| number > cores);
-        let of_environment = self.value(&["environment", "env"]).and_then(|(text, at)| {
+        let of_environment = self.value(&["environment"]).and_then(|(text, at)| {
             let mut settings =
                 text.trim_matches('"').split([';', ' ']).filter_map(|setting| setting.trim().split_once('='));
             let (name, count) = settings.find(|(name, count)| VARIABLES.contains(name) && more(count))?;
@@ -288,7 +288,7 @@ impl Reading {
 
     /// `arguments = Main.class` in the java universe, which takes the name of the class.
     fn class_name(&self) -> Misfit {
-        let (universe, _) = self.value(&["universe", "jobuniverse"])?;
+        let (universe, _) = self.value(&["universe"])?;
         let (arguments, at) = self.arguments()?;
         let first = *words(arguments).first().filter(|_| universe.eq_ignore_ascii_case("java"))?;
         let class = first.strip_suffix(".class").or_else(|| first.strip_suffix(".java"))?;

@@ -2,6 +2,7 @@
 //!
 //! In: the arguments of the statement. Out: the fault and its help.
 
+use super::submit_odd::NUMBERS;
 use super::submit_values::is_size_unit;
 use crate::submit::queue::{ItemKind, ItemList, PathKind, QueueStatement, Slice, number};
 
@@ -84,10 +85,17 @@ pub(super) fn odd_items(queue: &QueueStatement<'_>) -> Option<(String, String)> 
         );
         return Some((message, "write the number of jobs".to_owned()));
     }
-    if let Some(found) = odd_text(queue) {
+    if let Some(found) = odd_text(queue).or_else(|| number_of_job(queue)) {
         return Some(found);
     }
     match &queue.list {
+        ItemList::Here(items) if items.trim().is_empty() && queue.kind == ItemKind::Words => {
+            Some(("the list has no items".to_owned(), "write the items after `in`, as in `in (a, b)`".to_owned()))
+        }
+        ItemList::Here(item) if item.starts_with('[') && item.ends_with(']') && queue.kind == ItemKind::Words => {
+            let message = format!("`{item}` is one item, as no list follows the slice");
+            Some((message, "write the items after it, as in `in [1:5] (a, b)`".to_owned()))
+        }
         ItemList::Here(item) if queue.kind == ItemKind::Words && item.trim().starts_with('{') => {
             let inner = item.trim().trim_matches(['{', '}']);
             let message = format!("the braces are a part of the items in `{}`", item.trim());
@@ -136,6 +144,13 @@ pub(super) fn odd_items(queue: &QueueStatement<'_>) -> Option<(String, String)> 
         }
         _ => None,
     }
+}
+
+/// `queue $(Process)`: the numbers of jobs are known when they are queued.
+fn number_of_job(queue: &QueueStatement<'_>) -> Option<(String, String)> {
+    let number = NUMBERS.iter().find(|number| queue.count.eq_ignore_ascii_case(number))?;
+    let message = format!("`{number}` has no value here, so one job is queued for each item");
+    Some((message, "write the number of jobs".to_owned()))
 }
 
 /// The kind of paths that another word means.

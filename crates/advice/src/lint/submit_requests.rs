@@ -8,7 +8,7 @@ use super::compared_values::wrong_size;
 use super::expression::unparsed;
 use super::submit::misspelled;
 use super::submit_expressions::Own;
-use super::submit_values::{is_size_unit, may_expand};
+use super::submit_values::{bad_value, is_size_unit, may_expand};
 use super::units::{in_unit, meant_amount};
 use super::{commands, placed, shifted_fix};
 use crate::submit::bytes_of_unit;
@@ -52,7 +52,7 @@ pub(super) fn request(
             _ => None,
         };
         in_unit(fault, text.as_bytes(), attribute).shifted(value)
-    } else if let Some(word) = own.unknown_value(text.as_bytes()) {
+    } else if let Some(word) = own.unknown_value(text.as_bytes()).filter(|_| bad_value(name, &text).is_none()) {
         number_expected(word, name).shifted(value)
     } else if let Some(fault) = is_number.then(|| no_amount(name, &text).or_else(|| other_unit(name, &text))).flatten()
     {

@@ -56,7 +56,7 @@ pub(super) fn odd_shape(name: &str, value: &str) -> Option<(String, String)> {
 /// `arguments = –n 5`: the dash of a word processor begins no option and no number. Texts in quotes may have it.
 fn typographic_dash(name: &str, value: &str) -> Option<(String, String)> {
     const DASHES: [char; 4] = ['\u{2012}', '\u{2013}', '\u{2014}', '\u{2212}'];
-    if !matches!(name, "arguments" | "args" | "arguments2") {
+    if !matches!(name, "arguments" | "arguments2") {
         return None;
     }
     let is_option = |word: &&str| {
@@ -122,11 +122,16 @@ fn joined_names(name: &str, value: &str) -> Option<(String, String)> {
 
 /// `getenv = HOME=/tmp` and `getenv = $HOME`
 fn of_environment(name: &str, value: &str) -> Option<(String, String)> {
-    if !matches!(name, "getenv" | "get_env") {
+    if name != "getenv" {
         return None;
     }
-    let item =
-        value.split([',', ' ']).find(|item| item.contains('=') || item.starts_with('$') && !item.contains('('))?;
+    let mut items = value.split([',', ' ']).filter(|item| !item.is_empty());
+    let truth = items.clone().find(|item| ["true", "false"].iter().any(|word| item.eq_ignore_ascii_case(word)));
+    if let Some(truth) = truth.filter(|_| items.clone().nth(1).is_some()) {
+        let message = format!("`{truth}` is the name of a variable in a list of names");
+        return Some((message, "write `getenv = true` for all variables, or their names alone".to_owned()));
+    }
+    let item = items.find(|item| item.contains('=') || item.starts_with('$') && !item.contains('('))?;
     let plain = item.trim_start_matches(['$', '{']).split(['=', '}']).next().unwrap_or_default();
     let help = if item.contains('=') {
         format!("write `environment = \"{item}\"` for a value of its own")
@@ -326,7 +331,7 @@ fn out_of_range(name: &str, value: &str) -> Option<(String, String)> {
         "kill_sig_timeout" if value.starts_with(|sign: char| sign.is_ascii_digit()) && number(value).is_none() => {
             Some((format!("`{name}` is `{value}`, and is read by its beginning"), "write seconds".to_owned()))
         }
-        "machine_count" | "node_count" if amount()?.fract() != 0.0 => {
+        "machine_count" if amount()?.fract() != 0.0 => {
             let message = format!("`{name}` is {value}, and counts as {}", amount()?.trunc());
             Some((message, "write a whole number".to_owned()))
         }

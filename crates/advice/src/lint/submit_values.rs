@@ -14,7 +14,7 @@ use classmate::internal::syntax::token::Quoting;
 /// The fault of a command's value, and its help.
 pub(super) fn bad_value(name: &str, value: &str) -> Option<(String, String)> {
     if value.is_empty() || may_expand(value) {
-        return None;
+        return if name == "arguments" { quote_beside_macros(value) } else { None };
     }
     let one_of = |words: &[&str], shown: &str| {
         let known = words.iter().any(|word| word.eq_ignore_ascii_case(value));
@@ -56,8 +56,8 @@ pub(super) fn bad_value(name: &str, value: &str) -> Option<(String, String)> {
             ];
             one_of(&known, "`ON_EXIT`, `ON_EXIT_OR_EVICT` or `ON_SUCCESS`")
         }
-        "arguments" | "args" => arguments_fault(name, value),
-        "environment" | "env" => environment_fault(value)
+        "arguments" => arguments_fault(name, value),
+        "environment" => environment_fault(value)
             .map(|fault| (fault, "write `environment = \"NAME=value OTHER='with blanks'\"`".to_owned())),
         "accounting_group" | "accounting_group_user" => value
             .contains(char::is_whitespace)
@@ -65,13 +65,18 @@ pub(super) fn bad_value(name: &str, value: &str) -> Option<(String, String)> {
         "concurrency_limits" => {
             let is_name = |item: &&str| {
                 let name = item.split(':').next().unwrap_or_default();
-                let first = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
-                first && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(&byte))
+                let is_part = |part: &str| {
+                    let first = part.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
+                    first && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+                };
+                name.split('.').count() <= 2 && name.split('.').all(is_part)
             };
             let items = value.split([',', ' ', '\t']).filter(|item| !item.is_empty());
             let odd = items.filter(|item| !is_name(item)).collect::<Vec<_>>();
             let odd = odd.first()?;
-            let help = "a limit is a name of letters, digits, `_` and `.`, perhaps with `:amount`".to_owned();
+            let help =
+                "a limit is a name of letters, digits and `_`, or two with a `.` between them, perhaps with `:amount`"
+                    .to_owned();
             Some((format!("`{odd}` is not a concurrency limit"), help))
         }
         "cuda_version" => {
@@ -79,7 +84,7 @@ pub(super) fn bad_value(name: &str, value: &str) -> Option<(String, String)> {
             let plain = value.split('.').count() <= 2 && value.split('.').all(digits);
             (!plain).then(|| (format!("`{value}` is not a value of `{name}`"), "write `11` or `11.5`".to_owned()))
         }
-        "use_scitokens" | "use_scitoken" if number(value).is_none() => one_of(&["auto"], "`true`, `false` or `auto`"),
+        "use_scitokens" if number(value).is_none() => one_of(&["auto"], "`true`, `false` or `auto`"),
         "kill_sig" | "remove_kill_sig" | "hold_kill_sig" => {
             let help = "write the name of a signal, such as `SIGTERM`, or its number".to_owned();
             (!is_signal(value)).then(|| (format!("`{value}` is not a signal"), help))
@@ -94,7 +99,7 @@ pub(super) fn bad_value(name: &str, value: &str) -> Option<(String, String)> {
             (!is_size)
                 .then(|| (format!("`{name}` is `{value}`: expected a size"), "write a size, as in `2GB`".to_owned()))
         }
-        "disk_usage" | "diskusage" if number(value).is_some_and(|size| size < 1.0) => Some((
+        "disk_usage" if number(value).is_some_and(|size| size < 1.0) => Some((
             format!("`{name}` is `{value}`: expected a size of at least 1"),
             "write a size, as in `2GB`".to_owned(),
         )),
@@ -136,15 +141,18 @@ fn other_value(name: &str, value: &str) -> Option<(String, String)> {
             (!grows).then(|| (format!("`{name}` is `{value}`, and each try has to get more than the one before"), help))
         }
         "retry_request_memory_increase"
-            if number(value)
-                .map_or(value.starts_with('"'), |amount| amount <= 0.0 || !value.contains(char::is_numeric)) =>
+            if match bytes(value, 1 << 20) {
+                Some(amount) => amount <= 0.0,
+                // An expression has to refer to the present request.
+                None => !refers(value, b"requestmemory"),
+            } =>
         {
             Some((
                 format!("`{name}` is `{value}`: expected an amount"),
                 "write a number, or `RequestMemory * 2`".to_owned(),
             ))
         }
-        "disk_usage" | "diskusage" if bytes(value, 1 << 10).is_none() && number(value).is_none() => {
+        "disk_usage" if bytes(value, 1 << 10).is_none() && number(value).is_none() => {
             Some((format!("`{name}` is `{value}`: expected a size"), "write a size, as in `2GB`".to_owned()))
         }
         "skip_if_dataflow" => number(value)
@@ -157,6 +165,13 @@ fn other_value(name: &str, value: &str) -> Option<(String, String)> {
         }
         _ => None,
     }
+}
+
+/// Tests whether an expression refers to an attribute, lower case.
+fn refers(text: &str, attribute: &[u8]) -> bool {
+    let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+    let expr = parse_expr(text.as_bytes(), &options);
+    expr.is_ok_and(|expr| expr.tree().names(expr.root()).any(|name| name.folded() == attribute))
 }
 
 /// Tests whether a text has a macro or a function that is expanded: `$(x)`, `$$(x)`, `$INT(x)`. `${x}` and `$x` are text.
@@ -223,6 +238,25 @@ pub(super) fn quotes_fault(value: &str) -> Option<String> {
         return Some("a double quote inside is written twice, `\"\"`".to_owned());
     }
     (plain.matches('\'').count() % 2 == 1).then(|| "there is no closing single quote".to_owned())
+}
+
+/// A double quote outside of the macros in arguments that do not begin with one: whatever the macros are, it may not be there.
+fn quote_beside_macros(value: &str) -> Option<(String, String)> {
+    let (mut depth, mut before) = (0_usize, '"');
+    let is_odd = |sign: char| {
+        match sign {
+            '(' if depth > 0 || before == '$' || before.is_ascii_alphanumeric() => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        let is_escaped = std::mem::replace(&mut before, sign) == '\\';
+        sign == '"' && depth == 0 && !is_escaped
+    };
+    if value.starts_with(['$', '"']) || !value.chars().any(is_odd) {
+        return None;
+    }
+    let help = "write `arguments = \"a 'b c'\"`, with single quotes around an argument that has blanks";
+    Some(("a double quote inside of arguments without quotes around them".to_owned(), help.to_owned()))
 }
 
 /// The fault of arguments, with the quotes that are probably meant.

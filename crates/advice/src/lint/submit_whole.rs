@@ -41,7 +41,7 @@ impl Reading {
             let at = statements.len() - 1;
             self.found.push((at, error("`if` without `endif`", &statements[at], "write `endif`")));
         }
-        let universe = self.value(&["universe", "jobuniverse"]).cloned();
+        let universe = self.value(&["universe"]).cloned();
         let at = universe.as_ref().map_or_else(|| self.queue(), |(_, at)| *at);
         let name = universe.map_or_else(String::new, |(name, _)| name.to_ascii_lowercase());
         let has = |names: &[&str]| self.has(names);
@@ -70,15 +70,22 @@ impl Reading {
             "parallel" | "mpi" | "11" | "8" if !has(&["machine_count", "machinecount", "node_count", "nodecount"]) => {
                 Some(("the parallel universe needs `machine_count`", "add `machine_count = …`"))
             }
-            "java" | "10" if !has(&["arguments", "args"]) => {
+            "java" | "10" if !has(&["arguments"]) => {
                 Some(("the java universe needs the name of a class", "add `arguments = Class`"))
             }
             _ => None,
         };
         let runs = !matches!(name.as_str(), "docker" | "container" | "grid" | "9") && !name.contains('$');
         let image = has(&["container_image", "docker_image", "containerimage", "dockerimage"]);
+        // The command that belongs to another universe, and the program that is to be a class.
+        let place = match name.as_str() {
+            "docker" => self.value(&["container_image"]),
+            "java" | "10" => self.value(&["executable"]),
+            _ => None,
+        };
+        let place = place.map_or(at, |(_, place)| *place);
         if let Some((message, help)) = missing {
-            self.found.push((at, error(message, &statements[at], help)));
+            self.found.push((place, error(message, &statements[place], help)));
         } else if runs
             && !image
             && !self.may_have("my.isbuildjob")
@@ -165,7 +172,7 @@ impl Reading {
 
     /// The log of the events of a job in the file of its output.
     pub(super) fn shared_files(&mut self, statements: &[String]) {
-        let Some((log, at)) = self.value(&["log", "userlog"]).cloned() else { return };
+        let Some((log, at)) = self.value(&["log"]).cloned() else { return };
         let is_it = |name: &&str| self.value(&[*name]).is_some_and(|(value, _)| *value == log);
         let Some(other) = ["output", "error"].into_iter().find(is_it).filter(|_| log != "/dev/null") else { return };
         let message = format!("`log` and `{other}` are one file, `{log}`, and overwrite each other");
@@ -244,8 +251,8 @@ impl Reading {
     /// Commands in the old and the new form, which need the word that both are meant.
     pub(super) fn both_forms(&mut self, statements: &[String]) {
         const FORMS: [(&[&str], &str, &str); 4] = [
-            (&["arguments", "args"], "arguments2", "allow_arguments_v1"),
-            (&["environment", "env"], "environment2", "allow_environment_v1"),
+            (&["arguments"], "arguments2", "allow_arguments_v1"),
+            (&["environment"], "environment2", "allow_environment_v1"),
             (&["tool_daemon_args"], "tool_daemon_arguments", ""),
             (&["java_vm_args"], "java_vm_arguments", ""),
         ];
@@ -262,9 +269,8 @@ impl Reading {
 
     /// The number of jobs that the file queues, as far as it is known: 2 for the lines of a file and the paths of patterns.
     pub(super) fn jobs(&self) -> usize {
-        let Some((queue, _)) = &self.queued else { return 0 };
-        let arguments = self.expanded.iter().find(|(_, at)| at == queue).map_or("", |(text, _)| text.as_str());
-        let Ok(statement) = QueueStatement::parse(arguments) else { return 0 };
+        let arguments = self.queue_text();
+        let Ok(statement) = QueueStatement::parse(&arguments) else { return 0 };
         let several = matches!(statement.list, ItemList::Lines(_) | ItemList::File(_))
             || matches!(statement.kind, ItemKind::Paths(_));
         let count = statement.jobs().unwrap_or_default();
@@ -297,9 +303,8 @@ impl Reading {
 
     /// The file of the output of several jobs, which overwrite each other's.
     pub(super) fn overwritten(&mut self, statements: &[String]) {
-        let Some((queue, _)) = &self.queued else { return };
-        let arguments = self.expanded.iter().find(|(_, at)| at == queue).map_or("", |(text, _)| text.as_str());
-        let statement = QueueStatement::parse(arguments).ok();
+        let arguments = self.queue_text();
+        let statement = QueueStatement::parse(&arguments).ok();
         let several = statement.as_ref().is_some_and(|queue| {
             matches!(queue.list, ItemList::Lines(_) | ItemList::File(_)) || matches!(queue.kind, ItemKind::Paths(_))
         });
@@ -353,7 +358,7 @@ impl Reading {
     /// Commands of containers in a job without an image.
     pub(super) fn of_containers(&mut self, statements: &[String]) {
         const IMAGES: [&str; 4] = ["container_image", "docker_image", "containerimage", "dockerimage"];
-        let universe = self.value(&["universe", "jobuniverse"]).map_or("", |(name, _)| name.as_str());
+        let universe = self.value(&["universe"]).map_or("", |(name, _)| name.as_str());
         // Another universe is reported, and a macro may be any.
         if IMAGES.iter().any(|name| self.may_have(name))
             || !matches!(universe.to_ascii_lowercase().as_str(), "" | "vanilla" | "5")
@@ -413,7 +418,7 @@ impl Reading {
             let item = item.trim().to_ascii_lowercase();
             item.starts_with("s3://") || item.starts_with("gs://")
         };
-        let names: [&[&str]; 2] = [&["transfer_input_files", "transferinputfiles"], &["output_destination"]];
+        let names: [&[&str]; 2] = [&["transfer_input_files"], &["output_destination"]];
         let values = names.iter().filter_map(|names| self.value(names));
         let has_bucket = |value: &str| value.trim_matches('"').split(',').any(|item| is_of_bucket(&item));
         let Some(at) = values.filter(|(value, _)| has_bucket(value)).map(|(_, at)| *at).next() else { return };
@@ -488,7 +493,7 @@ impl Reading {
 
     /// Variables of a shell in the environment.
     pub(super) fn shell_variables(&mut self, statements: &[String]) {
-        let Some((value, at)) = self.value(&["environment", "env"]).cloned() else { return };
+        let Some((value, at)) = self.value(&["environment"]).cloned() else { return };
         let Some((message, help)) = of_shell(&value) else { return };
         if !self.found.iter().any(|(of, _)| *of == at) {
             self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
@@ -511,7 +516,7 @@ impl Reading {
             |(value, _): &&(String, usize)| ["no", "false", "never"].iter().any(|no| value.eq_ignore_ascii_case(no));
         let Some((_, at)) = self.value(&["should_transfer_files"]).filter(no).cloned() else { return };
         let exit = |(value, _): &&(String, usize)| value.to_ascii_lowercase().starts_with("on_");
-        let image = self.value(&["container_image", "containerimage"]).cloned();
+        let image = self.value(&["container_image"]).cloned();
         let is_local = |image: &str| {
             ["docker://", "oras://", "/"].iter().any(|start| image.starts_with(start)) || image.contains('$')
         };

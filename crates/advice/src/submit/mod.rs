@@ -6,7 +6,9 @@
 pub(crate) mod added;
 pub mod attributes;
 mod dags;
+pub(crate) mod expanded;
 mod items;
+pub(crate) mod other_names;
 pub(crate) mod pending;
 pub(crate) mod queue;
 pub(crate) mod requirements;
@@ -24,9 +26,11 @@ use statements::{block_end, joined, lines_after, queue_arguments, statements};
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::span::Location;
 use classmate::internal::syntax::diagnose::diagnose;
+use classmate::internal::syntax::expr::Node;
+use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
-use classmate::{ClassAd, Diagnostic, Expr, ParseOptions, Semantics};
+use classmate::{ClassAd, Diagnostic, Expr, Name, ParseOptions, Semantics};
 use classmate_config::internal::config::table::default_text;
 use classmate_config::{Config, ConfigError, Context};
 use classmate_pool::internal::queue::cluster::Siblings;
@@ -222,8 +226,18 @@ struct SubmitFile<'c> {
 }
 
 impl SubmitFile<'_> {
+    /// The name by which a command is set: its own, or another one.
+    fn written<'n>(&self, command: &'n str) -> &'n str {
+        let is_set = |name: &&str| self.config.assignment(name.as_bytes()).is_some();
+        if is_set(&command) {
+            return command;
+        }
+        other_names::others(command).iter().copied().find(is_set).unwrap_or(command)
+    }
+
     /// The value of a command; none if it is not set, or empty.
     fn value(&self, command: &str) -> Result<Option<String>, ConfigError> {
+        let command = self.written(command);
         self.shared.value(self.config, command, || {
             if self.config.assignment(command.as_bytes()).is_none() {
                 return Ok(None);
@@ -235,6 +249,7 @@ impl SubmitFile<'_> {
 
     /// An expression that is the value of a command, with its place if it does not parse.
     fn parsed(&self, command: &str, text: &str) -> Result<Expr, ConfigError> {
+        let command = self.written(command);
         let options =
             ParseOptions { quoting: Quoting::Old, semantics: self.config.semantics(), ..ParseOptions::default() };
         let refused = |error| {
@@ -456,14 +471,24 @@ impl SubmitFile<'_> {
                 job.insert_expr(format!("Request{resource}").as_str(), &expr);
             }
         }
+        if !job.contains("RequestGPUs")
+            && let Some(expr) = self.expr("request_gpus")?
+        {
+            job.insert_expr("RequestGPUs", &expr);
+        }
         if job.contains("RequestGPUs") {
             self.required_gpus(job)?;
         }
         Ok(())
     }
 
-    /// Sets the condition on GPUs, if there is one.
+    /// Sets the condition on GPUs, if there is one: a bound of a property to which the own condition refers is not added to it.
     fn required_gpus(&self, job: &mut ClassAd) -> Result<(), ConfigError> {
+        let own = self.expr("require_gpus")?;
+        let refers = |property: &str| {
+            let refers = |own: &Expr| own.tree().names(own.root()).any(|name| name == Name::new(property));
+            own.as_ref().is_some_and(refers)
+        };
         let mut all: Vec<String> = self.value("require_gpus")?.into_iter().collect();
         for (bound, what, condition) in [
             ("Min", "Capability", "Capability >="),
@@ -486,7 +511,15 @@ impl SubmitFile<'_> {
                 Some(number) => job.insert(attribute.as_str(), number),
                 None => job.insert_expr(attribute.as_str(), &self.parsed(&command, &value)?),
             }
-            all.push(format!("{condition} {attribute}"));
+            if !condition.split(' ').next().is_some_and(refers) {
+                all.push(format!("{condition} {attribute}"));
+            }
+        }
+        let is_open = |own: &Expr| matches!(own.node(), Node::Binary(BinaryOp::Or, ..) | Node::Conditional { .. });
+        if let [own_text, _, ..] = all.as_mut_slice()
+            && own.as_ref().is_some_and(is_open)
+        {
+            *own_text = format!("({own_text})");
         }
         let text = all.join(" && ");
         if !text.is_empty() {
