@@ -117,12 +117,8 @@ impl JobView<'_> {
         self.with_changes(id, submitter, nearest(self))
     }
 
-    /// The same without the nearest slots and suggestions.
-    pub(super) fn without_suggestions(&self, id: String, submitter: String) -> Explanation {
-        self.with_changes(id, submitter, Default::default())
-    }
-
-    fn with_changes(
+    /// The same with these slots as the nearest ones, and these changes as suggestions.
+    pub(super) fn with_changes(
         &self,
         id: String,
         submitter: String,

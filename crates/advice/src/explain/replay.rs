@@ -11,8 +11,8 @@ use crate::explain::cycle::pre_cycle::PreCycleFacts;
 use crate::explain::cycle::record::OutcomeRecord;
 use crate::explain::cycle::trace::{CycleTrace, JobInCycle};
 use crate::explain::job_view::JobView;
-use crate::explain::repair::nearest::{gives_up, is_identity};
-use crate::explain::repair::suggestion::{Changed, Suggestion};
+use crate::explain::repair::nearest::{NearSlots, gives_up, is_identity, nearest};
+use crate::explain::repair::suggestion::{Changed, Suggestion, TestedChange};
 use crate::explain::{Explanation, PoolFacts, SlotFacts, find, replayed_change, tested_setting};
 use classmate::{ClassAd, Name, Text};
 use classmate_config::ConfigError;
@@ -135,8 +135,7 @@ pub(super) fn without_suggestions(
 ) -> Result<Explanation, ConfigError> {
     let asker = prepared.job(&subject.ad, &subject.submitter);
     let pool = PoolFacts::new(prepared).for_job(&asker.ad, &prepared.settings());
-    let before =
-        BeforeCycle::explained(&pool, subject, &asker, |view, id, submitter| view.without_suggestions(id, submitter));
+    let before = BeforeCycle::with_changes(&JobView::of(&pool, &asker.ad), subject, &asker, Default::default());
     let pool = pool.without_slots();
     Ok(before.in_cycle(prepared, &pool)?.0)
 }
@@ -157,22 +156,23 @@ pub struct BeforeCycle<'j> {
 impl<'j> BeforeCycle<'j> {
     /// Explains a job before the cycle; `asker` is the job as slots see it.
     pub fn of(pool: &PoolFacts<'_>, subject: &'j ExplainedJob, asker: &'j PreparedJob) -> Self {
-        Self::explained(pool, subject, asker, |view, id, submitter| view.explanation(id, submitter))
+        let view = JobView::of(pool, &asker.ad);
+        Self::with_changes(&view, subject, asker, nearest(&view))
     }
 
-    /// Explains a job before the cycle by a function.
-    fn explained(
-        pool: &PoolFacts<'_>,
+    /// Explains a job before the cycle, with these slots as the nearest ones, and these changes as suggestions.
+    fn with_changes(
+        view: &JobView<'_>,
         subject: &'j ExplainedJob,
         asker: &'j PreparedJob,
-        explain: impl FnOnce(&JobView<'_>, String, String) -> Explanation,
+        near: (Vec<NearSlots>, Vec<TestedChange>),
     ) -> Self {
-        let view = JobView::of(pool, &asker.ad);
+        let pool = view.pool;
         let submitter = subject.submitter();
-        let facts = PreCycleFacts::of(&view, &submitter, &asker.unsent);
+        let facts = PreCycleFacts::of(view, &submitter, &asker.unsent);
         let factory = of_factory(AdReader::of(&subject.ad, &pool.settings), subject.activity);
         let id = if factory.is_some() { subject.id.cluster.to_string() } else { subject.id.to_string() };
-        let mut explanation = explain(&view, id, submitter);
+        let mut explanation = view.with_changes(id, submitter, near);
         if pool.order.requirements().is_some() {
             // Changes were tested by Requirements alone.
             explanation.matching = facts.usable.len();

@@ -7,7 +7,7 @@
 use crate::explain::Explanation;
 use crate::explain::causes::Reason;
 use crate::explain::repair::nearest::is_identity;
-use crate::explain::repair::suggestion::ReplayedJob;
+use crate::explain::repair::suggestion::{ReplayedJob, Suggestion};
 use crate::explain::replay::{ExplainedJob, without_suggestions};
 use classmate_pool::internal::queue::Job;
 use classmate_pool::{PreparedPool, Snapshot};
@@ -15,8 +15,8 @@ use classmate_pool::{PreparedPool, Snapshot};
 /// Slots, and jobs, of the largest pool whose cycle is replayed.
 const MAX_ADS: usize = 20_000;
 
-/// Replays the cycle with each suggestion that is shown. Those after which the job matches come first. The snapshot must have its
-/// slots.
+/// Replays the cycle with each suggestion that is shown, and puts those after which the job matches before those after which it stays
+/// idle. The snapshot must have its slots.
 pub fn replay(snapshot: &Snapshot, job: &ExplainedJob, explanation: &mut Explanation) {
     let is_small = |count: usize| (1..=MAX_ADS).contains(&count);
     let is_wanted = explanation.suggestions.iter().any(|one| one.is_shown);
@@ -24,11 +24,10 @@ pub fn replay(snapshot: &Snapshot, job: &ExplainedJob, explanation: &mut Explana
         return;
     }
     let settings = snapshot.settings();
-    let is_mine = |one: &Job<'_>| job.is_job(one);
-    let Some(at) = snapshot.jobs.iter().position(|ad| Job::new(ad, None, &settings).as_ref().is_some_and(is_mine))
-    else {
-        return;
-    };
+    let is_mine = |at: &usize| Job::new(&snapshot.jobs[*at], None, &settings).is_some_and(|one| job.is_job(&one));
+    let mut places = (0..snapshot.jobs.len()).filter(is_mine);
+    // Of several jobs with one ID, it is not known which one matches.
+    let (Some(at), None) = (places.next(), places.next()) else { return };
     let mut changed = snapshot.clone();
     for one in explanation.suggestions.iter_mut().filter(|one| one.is_shown) {
         let mut names = one.written.names().peekable();
@@ -39,7 +38,17 @@ pub fn replay(snapshot: &Snapshot, job: &ExplainedJob, explanation: &mut Explana
         one.written.write(&mut changed.jobs[at]);
         one.replayed = replayed(&changed, at, job);
     }
-    explanation.suggestions.sort_by_key(|one| one.replayed != Some(ReplayedJob::Matched));
+    matched_first(&mut explanation.suggestions);
+}
+
+/// Of the suggestions that were replayed, puts those after which the job matches before the others; the rest stay in their places.
+fn matched_first(all: &mut [Suggestion]) {
+    let places: Vec<usize> = (0..all.len()).filter(|at| all[*at].replayed.is_some()).collect();
+    let mut replayed: Vec<Suggestion> = places.iter().map(|at| all[*at].clone()).collect();
+    replayed.sort_by_key(|one| one.replayed != Some(ReplayedJob::Matched));
+    for (at, one) in places.into_iter().zip(replayed) {
+        all[at] = one;
+    }
 }
 
 /// A job in the cycle of a snapshot in which its ad was changed; none if it does not wait there.

@@ -76,7 +76,7 @@ fn groups(out: &mut impl Screen, groups: &[GroupUsage], color: Color) -> io::Res
         TableColumn::right("UNMET", 1, |group| decimal(group.unmet)),
     ];
     write_table(out, &columns, groups, color)?;
-    if groups.iter().any(|group| group.counted > group.used) {
+    if groups.iter().any(|group| group.counted > group.used + 1e-6) {
         writeln!(out, "\nCOUNTED: during the cycle, a match counts with the weight of the whole partitionable slot")?;
     }
     Ok(())

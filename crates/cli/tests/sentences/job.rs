@@ -1015,7 +1015,7 @@ impl JobCase<'_> {
         Ok(Some(job))
     }
 
-    /// The lines of suggestions: those after which the job matches in the cycle come first, and the others of the job have the
+    /// The lines of suggestions: of changes of the job those after which it matches in the cycle come first, and the others have the
     /// cause for which it stays idle.
     fn replays(&self, out: &str) -> Checked {
         let below = out.lines().skip_while(|line| !line.starts_with("What to do (tested against")).skip(1);
@@ -1023,7 +1023,7 @@ impl JobCase<'_> {
         for line in below.take_while(|line| line.starts_with("  ")) {
             let is_matched = self.replay(line.trim()).map_err(|wrong| format!("{line}: {wrong}"))?;
             check(!is_idle_before || is_matched != Some(true), "a change before it leaves the job idle")?;
-            is_idle_before |= is_matched != Some(true);
+            is_idle_before |= is_matched == Some(false);
         }
         Ok(())
     }
