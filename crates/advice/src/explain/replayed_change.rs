@@ -7,7 +7,7 @@
 use crate::explain::Explanation;
 use crate::explain::causes::Reason;
 use crate::explain::repair::nearest::is_identity;
-use crate::explain::repair::suggestion::{ReplayedJob, Suggestion};
+use crate::explain::repair::suggestion::{ANY_STRING, ReplayedJob, Suggestion};
 use crate::explain::replay::{ExplainedJob, without_suggestions};
 use classmate_pool::internal::queue::Job;
 use classmate_pool::{PreparedPool, Snapshot};
@@ -31,7 +31,7 @@ pub fn replay(snapshot: &Snapshot, job: &ExplainedJob, explanation: &mut Explana
     let mut changed = snapshot.clone();
     for one in explanation.suggestions.iter_mut().filter(|one| one.is_shown) {
         let mut names = one.written.names().peekable();
-        if names.peek().is_none() || names.any(is_identity) {
+        if names.peek().is_none() || names.any(is_identity) || has_placeholder(one) {
             continue;
         }
         changed.jobs[at] = snapshot.jobs[at].clone();
@@ -51,15 +51,26 @@ fn matched_first(all: &mut [Suggestion]) {
     }
 }
 
+/// Tests if a change leaves a string open, which is not a value then.
+fn has_placeholder(one: &Suggestion) -> bool {
+    let placeholder = format!("\"{ANY_STRING}\"");
+    one.changes.iter().any(|change| change.after.contains(&placeholder))
+}
+
 /// A job in the cycle of a snapshot in which its ad was changed; none if it does not wait there.
 fn replayed(snapshot: &Snapshot, at: usize, before: &ExplainedJob) -> Option<ReplayedJob> {
     let domain = snapshot.config.string("ACCOUNTING_DOMAIN").ok().flatten();
     let ad = snapshot.jobs.get(at)?;
     let job = Job::new(ad, domain.as_deref(), &snapshot.settings()).filter(|job| before.is_job(job))?;
+    // Its submitter may be made of an attribute that changes, and is not one of the cycle then.
+    if *job.submitter != *before.submitter().as_bytes() {
+        return None;
+    }
     let mut pool = PreparedPool::for_explanation(snapshot).ok()?;
     let found = without_suggestions(&mut pool, &ExplainedJob::of(&job, ad)).ok()?;
-    if found.cycle?.matched.is_some() {
-        return Some(ReplayedJob::Matched);
+    if let Some(made) = found.cycle?.matched {
+        // A match that the access point does not use leaves the job idle.
+        return (!made.offline && !made.unused).then_some(ReplayedJob::Matched);
     }
     let first = found.causes.into_iter().next()?;
     let waits = !matches!(first.reason, Reason::NotIdle | Reason::Displaced);

@@ -11,6 +11,7 @@ use super::CRON;
 use super::attributes::is_measured;
 
 use classmate::internal::syntax::expr::NodeId;
+use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::{ClassAd, Expr, Name, ParseOptions};
 use classmate_config::internal::config::table::default_text;
@@ -45,8 +46,8 @@ pub(crate) struct OtherCommand {
     pub(crate) command: &'static str,
     /// The condition.
     condition: &'static str,
-    /// Attributes of the job that are true with the command, and those that it does not have.
-    pub(crate) attributes: &'static [(&'static str, bool)],
+    /// Attributes that the job has with the command, or does not have.
+    pub(crate) attributes: Vec<(&'static str, Literal)>,
 }
 
 impl OtherCommand {
@@ -63,12 +64,16 @@ impl Origin {
             Origin::SharedFiles => Some(OtherCommand {
                 command: "should_transfer_files = YES",
                 condition: "TARGET.HasFileTransfer",
-                attributes: &[],
+                attributes: vec![("ShouldTransferFiles", Literal::Str("YES".into()))],
             }),
             Origin::Docker => Some(OtherCommand {
                 command: "universe = container",
                 condition: "TARGET.HasContainer && TARGET.HasDockerURL",
-                attributes: &[("WantDocker", false), ("WantContainer", true), ("WantDockerImage", true)],
+                attributes: vec![
+                    ("WantDocker", Literal::Undefined),
+                    ("WantContainer", Literal::Bool(true)),
+                    ("WantDockerImage", Literal::Bool(true)),
+                ],
             }),
             _ => None,
         }

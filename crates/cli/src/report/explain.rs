@@ -37,6 +37,8 @@ pub struct ShownParts {
 const MAX_LINES: usize = 12;
 /// Maximum number of lines of a suggestion without details: one that is longer makes too many changes to be worth more than a cause.
 const MAX_SUGGESTION: usize = 4;
+/// The words between a change and the cause for which the job stays idle with it.
+const STAYS_IDLE: &str = "; the job stays idle: ";
 /// Characters of a condition in a sentence without details.
 const MAX_CONDITION: usize = 60;
 
@@ -163,7 +165,12 @@ fn summary(out: &mut impl Screen, lines: SummaryLines, parts: &ShownParts, color
     let mut shown = causes.len();
     let mut lengths = (MAX_CONDITION, MAX_VALUES);
     // The heading alone suggests nothing.
-    suggestions.retain(|one| parts.details || line_count(std::slice::from_ref(one), out.width()) <= MAX_SUGGESTION);
+    let lines_of = |change: &str| line_count(&[change.to_owned()], out.width());
+    suggestions.retain(|one| {
+        // What becomes of the job does not make a change longer.
+        let change = one.split_once(STAYS_IDLE).map_or(one.as_str(), |(change, _)| change);
+        parts.details || lines_of(change) <= MAX_SUGGESTION
+    });
     if suggestions.len() == 1 {
         suggestions.clear();
     }
@@ -632,7 +639,7 @@ pub fn suggested(suggestion: &Suggestion, found: &Explanation) -> (String, Strin
 /// The clause after a suggestion on the cause for which the job stays idle, if it does in the replayed cycle.
 fn stays_idle(suggestion: &Suggestion) -> String {
     match &suggestion.replayed {
-        Some(ReplayedJob::Idle(label)) => format!("; the job stays idle: {}", brief(label)),
+        Some(ReplayedJob::Idle(label)) => format!("{STAYS_IDLE}{}", brief(label)),
         Some(ReplayedJob::Matched) | None => String::new(),
     }
 }

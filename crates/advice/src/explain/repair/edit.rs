@@ -59,9 +59,8 @@ impl Edit {
     /// The edits that `condor_submit` makes for another command, which it answers with another condition in place of one.
     pub(crate) fn by_command(holder: Name, condition: &Expr, other: &OtherCommand) -> Option<Vec<Self>> {
         let after = other.condition()?;
-        let value = |is_true| if is_true { Literal::Bool(true) } else { Literal::Undefined };
         let attribute =
-            |(name, is_true): &(&str, bool)| Self::value_of(Name::new(name), Bound::Exactly, value(*is_true));
+            |(name, value): &(&str, Literal)| Self::value_of(Name::new(name), Bound::Exactly, value.clone());
         let condition = Self::part(Changed::Condition, holder, condition.clone(), condition.root(), after);
         let all = iter::once(condition).chain(other.attributes.iter().map(attribute));
         Some(all.map(|edit| Edit { command: Some(other.command.into()), ..edit }).collect())
