@@ -186,8 +186,10 @@ fn is_decided(tree: &Tree, id: NodeId) -> bool {
 /// `PART && a || b`.
 pub(super) fn bypass(text: &[u8], part: Range<usize>, options: &ParseOptions) -> Option<Span> {
     let inner = text.get(part.clone())?;
-    let start = part.start + inner.len() - inner.trim_ascii_start().len();
-    let end = start + inner.trim_ascii().len();
+    // Places of operands leave out parentheses.
+    let is_around = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'(' | b')');
+    let start = part.start + inner.iter().take_while(|byte| is_around(byte)).count();
+    let end = part.end - inner.iter().rev().take_while(|byte| is_around(byte)).count();
     let own = parse_expr(inner, options).ok()?;
     let expr = parse_expr(text, options).ok()?;
     let tree = expr.tree();
@@ -206,7 +208,8 @@ pub(super) fn bypass(text: &[u8], part: Range<usize>, options: &ParseOptions) ->
         found
     };
     let beside = operands.iter().find(|id| holds(id))?;
-    let is_joined = matches!(*tree.node(*beside), Node::Binary(BinaryOp::And, ..)) && place(*beside) != (start..end);
+    let is_larger = place(*beside).start < part.start || place(*beside).end > part.end;
+    let is_joined = matches!(*tree.node(*beside), Node::Binary(BinaryOp::And, ..)) && is_larger;
     let is_constant = matches!(own.node(), Node::Literal(_)) || is_decided(tree, expr.root());
     let other = operands.iter().rev().find(|id| *id != beside)?;
     tree.span(*other).filter(|_| is_joined && !is_constant)

@@ -288,8 +288,14 @@ impl<'c> Checker<'c> {
     }
 
     fn look_at(&mut self, definition: &Definition<'_>) {
+        /// Findings about names: those that a template sets are HTCondor's own.
+        const OF_NAMES: [&str; 4] = ["obsolete-knob", "odd-line", "unknown-knob", "unread-prefix"];
         let start = self.found.len();
         self.definition(definition);
+        if definition.template.is_some() {
+            let of_template = self.found.split_off(start);
+            self.found.extend(of_template.into_iter().filter(|found| !OF_NAMES.contains(&found.code)));
+        }
         // The reason of what was found: comments have lines of their own.
         let has_comment = definition.raw.windows(2).any(|two| two[0].is_ascii_whitespace() && two[1] == b'#');
         for found in self.found[start..].iter_mut().filter(|_| has_comment) {

@@ -841,7 +841,7 @@ mod tests {
             ("use POLICY : Limit_Job_Runtimes(5", "expected `)` after the arguments of the template", "root:1:32", ""),
             (
                 "use POLICY : Preempt_If",
-                "the configuration reports an error: use POLICY : Preempt_If needs an argument",
+                "the configuration reports an error: use POLICY : PREEMPT_IF requires an argument",
                 "root:1:14",
                 "",
             ),

@@ -44,7 +44,7 @@ fn values_out_of_range_or_of_another_kind_are_errors_at_the_value() {
     assert_eq!(found("NEGOTIATOR_MATCH_EXPRS = NegotiatorName\nNegotiatorName = \"x\""), [""; 0]);
     assert_eq!(found("DAEMON_LIST = MASTER, NEGOTIATOR\nNEGOTIATOR_INTERVL = 9").len(), 1);
     let macros = "NEGOTIATOR_MATCH_EXPRS = A, B\nA = 1";
-    assert_eq!(found(macros), ["warning 1:26+4 `B` is not defined, so slots do not get it"]);
+    assert_eq!(found(macros), ["error 1:26+4 `B` is not defined, so slots do not get it"]);
 }
 
 #[test]
@@ -354,4 +354,21 @@ fn a_configuration_of_bombs_is_given_up() {
     assert!(all.len() < 1000);
     assert!(all.iter().any(|line| line.contains("is not checked")), "{:?}", all.last());
     assert!(all.iter().any(|line| line.contains("longer than 4194304 bytes")));
+}
+
+#[test]
+fn the_texts_of_templates_are_no_mistakes() {
+    for template in crate::config::template::all("STARTD") {
+        let names = ["", "(A)", "(STARTD_CRON, A, /usr/libexec/a)", "(STARTD_CRON, A, 5m, /usr/libexec/a, b)"];
+        let read = |arguments: &&str| {
+            let text = format!("use {} : {}{arguments}\n", template.category, template.name);
+            Some((Config::parse("f", text.as_bytes()).ok()?, text))
+        };
+        let all: Vec<_> = names.iter().filter_map(read).collect();
+        assert!(!all.is_empty(), "{template:?}");
+        for (config, text) in all {
+            let found = crate::config::check::check(&config);
+            assert!(found.iter().all(|one| one.code == "bad-value"), "{text}{found:?}");
+        }
+    }
 }

@@ -243,6 +243,7 @@ impl Checker<'_> {
             },
             None if word.is_some() => {
                 let found = word.and_then(|rule| rule(&upper, &value));
+                let found = found.or_else(|| words::torn_entry(&upper, definition.raw));
                 found.or_else(|| quoted(&upper, &value).filter(|_| unquoted))
             }
             None if upper.starts_with("SEC_") => {

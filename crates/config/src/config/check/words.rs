@@ -18,10 +18,14 @@ pub(super) fn is_of_cron(upper: &str) -> bool {
     ["STARTD_CRON_", "SCHEDD_CRON_", "BENCHMARKS_"].iter().any(|start| upper.starts_with(start))
 }
 
+/// Tests whether a variable (upper case) is a list of users and hosts that may do something, or may not.
+fn is_access(upper: &str) -> bool {
+    ["ALLOW_", "DENY_"].iter().any(|start| upper.starts_with(start)) || upper == "FLOCK_FROM"
+}
+
 /// The check of the values of a variable (upper case), if there is one.
 pub(super) fn rule(upper: &str) -> Option<Rule> {
     let is_cron = is_of_cron(upper);
-    let is_access = ["ALLOW_", "DENY_"].iter().any(|start| upper.starts_with(start)) || upper == "FLOCK_FROM";
     if is_cron && upper.ends_with("_PERIOD") {
         Some(period)
     } else if is_cron && upper.ends_with("_MODE") {
@@ -36,7 +40,7 @@ pub(super) fn rule(upper: &str) -> Option<Rule> {
         Some(slot_numbers)
     } else if is_cron && ["_KILL", "_RECONFIG", "_RECONFIG_RERUN"].iter().any(|end| upper.ends_with(end)) {
         Some(cron_truth)
-    } else if is_access {
+    } else if is_access(upper) {
         Some(network)
     } else if upper.starts_with("MACHINE_RESOURCE_")
         && !upper.starts_with("MACHINE_RESOURCE_INVENTORY_")
@@ -713,6 +717,15 @@ fn network(upper: &str, value: &str) -> Option<Problem> {
     Some((Severity::Error, message, "write a network as `10.0.0.0/8`: up to 32 bits, numbers up to 255".to_owned()))
 }
 
+/// A part of an entry of a list of hosts, as it is written: a blank inside of an entry ends it.
+pub(super) fn torn_entry(upper: &str, raw: &[u8]) -> Option<Problem> {
+    let raw = String::from_utf8_lossy(raw);
+    let is_torn = |item: &&str| item.len() > 1 && (item.ends_with(['@', '/']) || item.starts_with(['@', '/']));
+    let item = raw.split([',', ' ', '\t', '\n']).find(is_torn).filter(|_| is_access(upper))?;
+    let message = format!("`{item}` in `{upper}` is a part of an entry, and matches no host and no user");
+    Some((Severity::Error, message, "write `user@domain/host` without blanks".to_owned()))
+}
+
 /// An entry of a list of hosts that means something else than it looks like (HTCondor's `condor_ipverify.cpp`).
 fn odd_entry(upper: &str, item: &str) -> Option<Problem> {
     let problem = |message: String, help: &str| Some((Severity::Error, message, help.to_owned()));
@@ -763,12 +776,6 @@ fn odd_entry(upper: &str, item: &str) -> Option<Problem> {
     if item == "/" {
         let message =
             format!("`/` is an entry of its own in `{upper}`, so the user and the host beside it are two entries");
-        return problem(message, "write `user@domain/host` without blanks");
-    }
-    // A blank inside of an entry ends it.
-    let is_torn = item.ends_with('@') || item.starts_with('@') || item.ends_with('/') || item.starts_with('/');
-    if is_torn || item.contains("@/") {
-        let message = format!("`{item}` in `{upper}` is a part of an entry, and matches no host and no user");
         return problem(message, "write `user@domain/host` without blanks");
     }
     if let Some((front, user)) = item.split_once('/').filter(|(front, user)| user.contains('@') && !front.contains('@'))
