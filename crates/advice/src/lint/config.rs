@@ -90,8 +90,12 @@ pub fn lint_beside(config: &Config, schema: Option<&AdSchema>) -> Vec<Diagnostic
     }
     let of_lists = lists::check(config, &linter.advertised);
     let of_daemons = daemon_list::check(config).into_iter().chain(execution_point::check(config));
-    let of_others =
-        of_daemons.chain(effects::check(config)).chain(template_order::check(config)).chain(undone::check(config));
+    // What a template makes of its arguments may be reported already.
+    let is_new = |found: &Diagnostic| {
+        found.code != "bad-value" || !linter.bad_values.contains_key(&(Arc::from(found.file()), found.line()))
+    };
+    let of_templates = template_order::check(config).into_iter().filter(|(found, _)| is_new(found)).collect::<Vec<_>>();
+    let of_others = of_daemons.chain(effects::check(config)).chain(of_templates).chain(undone::check(config));
     let of_others = of_others.chain(method_files::check(config));
     let of_several = pairs::check(config).into_iter().chain(of_lists).chain(user_maps::check(config)).chain(of_others);
     for (found, name) in of_several {
