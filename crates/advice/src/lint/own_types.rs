@@ -106,7 +106,7 @@ fn called(expr: &Expr, value: &dyn Fn(Name) -> Option<Expr>) -> Option<Diagnosti
 }
 
 /// The finding about the first search for a list in another one: `stringListMember(MY.Sites, TARGET.Site)` beside `+Sites = "a, b"`. An
-/// item has no comma (`stringListMember_func` in HTCondor's `compat_classad.cpp`), and a list is no item (`fnCall.cpp`).
+/// item has no comma (`stringListMember_func` in HTCondor's `compat_classad.cpp`), and a list is never one (`fnCall.cpp`).
 fn swapped(expr: &Expr, value: &dyn Fn(Name) -> Option<Expr>) -> Option<Diagnostic> {
     const OF_STRINGS: [&[u8]; 2] = [b"stringlistmember", b"stringlistimember"];
     const OF_LISTS: [&[u8]; 2] = [b"member", b"identicalmember"];

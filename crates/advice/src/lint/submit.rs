@@ -312,12 +312,17 @@ pub(super) fn command(
     if found.is_empty() && attribute.is_none() {
         found.extend(without_a_value(&lower, text, own));
     }
+    cut(found).into_iter().map(|found| of_value(found, (file, name), statement, (number, start), value)).collect()
+}
+
+/// The findings of a statement that are reported.
+fn cut(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let count = found.len();
     found.truncate(MAX_OF_STATEMENT);
     if let Some(last) = found.last_mut().filter(|_| count > MAX_OF_STATEMENT) {
         *last = last.clone().more_help(more(count));
     }
-    found.into_iter().map(|found| of_value(found, (file, name), statement, (number, start), value)).collect()
+    found
 }
 
 /// A request that has no value before the first run, and a value that needs the attribute that its command sets, which has the name

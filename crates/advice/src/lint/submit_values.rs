@@ -62,23 +62,7 @@ pub(super) fn bad_value(name: &str, value: &str) -> Option<(String, String)> {
         "accounting_group" | "accounting_group_user" => value
             .contains(char::is_whitespace)
             .then(|| (format!("`{value}` is not a value of `{name}`"), "write one name without blanks".to_owned())),
-        "concurrency_limits" => {
-            let is_name = |item: &&str| {
-                let name = item.split(':').next().unwrap_or_default();
-                let is_part = |part: &str| {
-                    let first = part.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
-                    first && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-                };
-                name.split('.').count() <= 2 && name.split('.').all(is_part)
-            };
-            let items = value.split([',', ' ', '\t']).filter(|item| !item.is_empty());
-            let odd = items.filter(|item| !is_name(item)).collect::<Vec<_>>();
-            let odd = odd.first()?;
-            let help =
-                "a limit is a name of letters, digits and `_`, or two with a `.` between them, perhaps with `:amount`"
-                    .to_owned();
-            Some((format!("`{odd}` is not a concurrency limit"), help))
-        }
+        "concurrency_limits" => limit_fault(value),
         "cuda_version" => {
             let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
             let plain = value.split('.').count() <= 2 && value.split('.').all(digits);
@@ -117,6 +101,24 @@ pub(super) fn bad_value(name: &str, value: &str) -> Option<(String, String)> {
             (!is_right).then(|| (format!("`{name}` is `{value}`: expected {what}"), format!("write {what}")))
         }
     }
+}
+
+/// The fault of the names of concurrency limits: of each at most two, with a dot between them.
+fn limit_fault(value: &str) -> Option<(String, String)> {
+    let is_name = |item: &&str| {
+        let name = item.split(':').next().unwrap_or_default();
+        let is_part = |part: &str| {
+            let first = part.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
+            first && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        };
+        name.split('.').count() <= 2 && name.split('.').all(is_part)
+    };
+    let items = value.split([',', ' ', '\t']).filter(|item| !item.is_empty());
+    let odd = items.filter(|item| !is_name(item)).collect::<Vec<_>>();
+    let odd = odd.first()?;
+    let help = "a limit is a name of letters, digits and `_`, or two with a `.` between them, perhaps with `:amount`"
+        .to_owned();
+    Some((format!("`{odd}` is not a concurrency limit"), help))
 }
 
 /// The fault of the value of a command with a form of its own, and its help.

@@ -77,13 +77,7 @@ impl Reading {
         };
         let runs = !matches!(name.as_str(), "docker" | "container" | "grid" | "9") && !name.contains('$');
         let image = has(&["container_image", "docker_image", "containerimage", "dockerimage"]);
-        // The command that belongs to another universe, and the program that is to be a class.
-        let place = match name.as_str() {
-            "docker" => self.value(&["container_image"]),
-            "java" | "10" => self.value(&["executable"]),
-            _ => None,
-        };
-        let place = place.map_or(at, |(_, place)| *place);
+        let place = self.place_of_universe(&name).unwrap_or(at);
         if let Some((message, help)) = missing {
             self.found.push((place, error(message, &statements[place], help)));
         } else if runs
@@ -140,6 +134,17 @@ impl Reading {
             let help = "write `$(requirements)` for the earlier value";
             self.found.push((at, error("`requirements` refers to itself", &statements[at], help)));
         }
+    }
+
+    /// The statement in which something of a universe is to be changed, if it is not the one that names it: the command of another
+    /// universe, and the program that is to be a class.
+    fn place_of_universe(&self, universe: &str) -> Option<usize> {
+        let command = match universe {
+            "docker" => "container_image",
+            "java" | "10" => "executable",
+            _ => return None,
+        };
+        self.value(&[command]).map(|(_, at)| *at)
     }
 
     /// Commands that `condor_submit` does not read without another one, or in another universe.
