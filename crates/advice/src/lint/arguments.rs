@@ -201,8 +201,7 @@ impl Call<'_> {
             let is_sign = |sign: char| ",;:|/ \t-".contains(sign);
             self.text(at).is_some_and(|text| !text.is_empty() && text.chars().all(is_sign))
         };
-        let has_signs =
-            |at: usize| self.text(at).is_some_and(|text| text.contains(['^', '$', '*', '+', '[', '|', '\\']));
+        let has_signs = |at: usize| self.text(at).is_some_and(|text| text.contains(['^', '$', '*', '+', '[', '\\']));
         let is_known_text = |at: usize| self.attribute(at).is_some_and(|name| is_string(name.folded()));
         let (is_swapped, what) = match self.name {
             b"quantize" => (is_number(first) && !is_constant(second), "number that is rounded up"),

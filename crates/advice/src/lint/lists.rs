@@ -634,10 +634,13 @@ impl<'c> Lists<'c> {
                 .filter(|name| !name.eq_ignore_ascii_case("NAMES"))?
                 .to_owned();
             let value = text(&one)?;
-            let is_id = |item: &Vec<u8>| item.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(byte));
+            let is_id = |item: &Vec<u8>| {
+                item.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(byte))
+                    && item.iter().any(u8::is_ascii_alphanumeric)
+            };
             let items = list_items(value.as_bytes());
             let count = items.len();
-            let is_list = count > 1 && items.iter().all(is_id);
+            let is_list = count > 1 && items.iter().all(is_id) && unknowns::marked(value.as_bytes()).is_none();
             let amount =
                 value.trim().parse::<f64>().ok().or(is_list.then_some(count as f64)).filter(|all| *all > 0.0)?;
             Some((name, Some(amount)))

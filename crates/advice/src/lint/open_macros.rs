@@ -211,7 +211,8 @@ pub(super) fn bypass(text: &[u8], part: Range<usize>, options: &ParseOptions) ->
     let is_larger = place(*beside).start < part.start || place(*beside).end > part.end;
     let is_joined = matches!(*tree.node(*beside), Node::Binary(BinaryOp::And, ..)) && is_larger;
     let is_constant = matches!(own.node(), Node::Literal(_)) || is_decided(tree, expr.root());
-    let other = operands.iter().rev().find(|id| *id != beside)?;
+    // An alternative in front of the part is an exception that is meant.
+    let other = operands.iter().rev().find(|id| place(**id).start >= place(*beside).end)?;
     tree.span(*other).filter(|_| is_joined && !is_constant)
 }
 

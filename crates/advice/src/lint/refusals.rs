@@ -71,6 +71,8 @@ pub(super) struct Reading {
     pub(super) replaced: BTreeSet<usize>,
     /// The statements that may not be read, and those that add to a value.
     pub(super) doubtful: BTreeSet<usize>,
+    /// The statements that set a name of a command of which an earlier name counts.
+    pub(super) macros: BTreeSet<usize>,
     /// Statements that replace the value of an earlier one, and that one.
     pub(super) earlier: BTreeMap<usize, usize>,
     pub(super) found: Vec<Refused>,
@@ -102,6 +104,7 @@ fn read_all(statements: &[String], endless: bool, given: BTreeSet<String>) -> Re
         reading.found.push((statements.len() - 1, error(message, last, "write `)` on a line of its own")));
         return reading;
     }
+    reading.leave_macros();
     reading.name_by_command();
     // A file that neither queues nor runs anything may be a part of another one.
     let is_whole = reading.queued.is_some() || reading.has(&EXECUTABLE);

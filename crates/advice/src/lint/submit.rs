@@ -49,6 +49,7 @@ pub fn lint_given(file: &Arc<str>, text: &[u8], versions: &LintVersions, given: 
         let mut of_line = command((file, &own), line, (*number, *start));
         // The error of a value that another one replaces is without effect.
         of_line.retain(|one| one.severity != Severity::Error || !reading.replaced.contains(&at));
+        of_line.retain(|_| !reading.macros.contains(&at));
         reported.extend((!of_line.is_empty()).then_some(at));
         found.extend(of_line);
     }

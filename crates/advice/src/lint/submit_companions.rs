@@ -7,6 +7,7 @@ use super::attributes::only_in;
 use super::refusals::{Reading, error, refers_to, warning};
 use super::submit_files::remaps as all_remaps;
 use super::submit_macros::BUILT_IN;
+use super::submit_names::OTHERS_COUNT;
 use super::submit_programs::base;
 use crate::submit::bytes;
 use crate::submit::other_names;
@@ -535,8 +536,6 @@ impl Reading {
 
     /// Commands under two names with two values: the name that `condor_submit` reads, the other, and its statement.
     pub(super) fn two_names(&self) -> Vec<(&'static str, &'static str, usize)> {
-        /// Commands whose other name counts.
-        const OTHERS_COUNT: [&str; 2] = ["should_transfer_files", "when_to_transfer_output"];
         if self.includes {
             return Vec::new();
         }

@@ -8,13 +8,14 @@ use std::sync::Arc;
 use super::commands::is_command;
 use super::expression::MAX_TEXT;
 use super::placed;
-use super::refusals::{Reading, error, warning};
+use super::refusals::{Reading, error, refers_to, warning};
 use super::submit::command;
 use super::submit_expressions::Own;
 use super::submit_names::by_written_name;
 use super::submit_notations::is_of_path;
 use super::submit_odd::odd_value;
 use super::submit_values::{bad_value, may_expand};
+use super::templates::placeholders;
 use crate::submit::expanded::values_of_items;
 use crate::submit::other_names::command_of_other;
 use crate::submit::statements::SubmitLine;
@@ -38,6 +39,7 @@ impl Reading {
             let [(text, at)] = all.as_slice() else { continue };
             let counts = (is_command(name) || name.starts_with("my."))
                 && !self.doubtful.contains(at)
+                && !self.macros.contains(at)
                 && text.len() <= MAX_TEXT
                 && may_expand(text)
                 && self.is_known(text, 0, &mut names);
@@ -45,7 +47,8 @@ impl Reading {
         }
         // What the items set directly.
         if let Some((at, names)) = self.queue_names().filter(|_| self.has_items_here) {
-            found.extend(names.iter().filter(|name| is_command(name)).map(|name| (name.as_str(), "", *at)));
+            let set = names.iter().filter(|name| is_command(name) && !self.is_macro_of_items(name));
+            found.extend(set.map(|name| (name.as_str(), "", *at)));
         }
         found
     }
@@ -128,7 +131,11 @@ impl Reading {
     fn definition(&self, text: &str) -> Option<usize> {
         let name = text.strip_prefix("$(")?.strip_suffix(')')?.to_ascii_lowercase();
         let [(value, at)] = self.values.get(&name)?.as_slice() else { return None };
-        (!may_expand(value) && !is_command(&name)).then_some(*at)
+        // What several statements refer to may be right for the others.
+        let mut others =
+            self.values.values().flatten().chain(&self.expanded).filter(|(text, _)| refers_to(text, &name));
+        let is_only = others.next().is_some() && others.next().is_none();
+        (!may_expand(value) && !is_command(&name) && is_only).then_some(*at)
     }
 }
 
@@ -142,7 +149,8 @@ pub(super) fn find(
 ) -> Vec<Diagnostic> {
     let mut commands = reading.known_commands();
     commands.retain(|(_, _, at)| !reported.contains(at));
-    if commands.is_empty() {
+    // What fills in a template decides its values.
+    if commands.is_empty() || !placeholders(lines).is_empty() {
         return Vec::new();
     }
     let names: Vec<&str> = commands.iter().map(|(name, ..)| *name).collect();

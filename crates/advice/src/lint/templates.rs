@@ -73,7 +73,7 @@ pub(super) fn said(first: &str, others: impl Iterator<Item = u64>) -> (String, S
 }
 
 /// The statements with placeholders, and the place of the first one in each.
-fn placeholders(statements: &[String]) -> Vec<(usize, Range<usize>)> {
+pub(super) fn placeholders(statements: &[String]) -> Vec<(usize, Range<usize>)> {
     /// Statements with `${name}` that make a template: one may be a slip.
     const TEMPLATE: usize = 3;
     let own: BTreeSet<String> = statements

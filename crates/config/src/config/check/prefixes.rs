@@ -38,7 +38,8 @@ impl Checker<'_> {
             self.found.push(warning);
             return (Some(prefix), None);
         }
-        if names(DAEMONS).any(|known| known.as_bytes().eq_ignore_ascii_case(rest)) && is_variable(prefix) {
+        let is_turned = names(DAEMONS).any(|known| known.as_bytes().eq_ignore_ascii_case(rest)) && is_variable(prefix);
+        if is_turned && !self.is_referenced(name) {
             let message = format!("`{}` is never read: the daemon comes first", shown(name));
             let meant = format!("{}.{}", shown(rest), shown(prefix));
             let warning = definition.name_warning(message).code("unread-prefix").help(format!("write `{meant}`"));

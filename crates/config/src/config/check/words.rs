@@ -4,7 +4,7 @@
 use super::super::facts::UNKNOWN;
 use super::super::name_list::names;
 use super::choices;
-use super::names::DAEMONS;
+use super::names::{DAEMONS, LEVELS};
 use super::types::Problem;
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
@@ -20,7 +20,12 @@ pub(super) fn is_of_cron(upper: &str) -> bool {
 
 /// Tests whether a variable (upper case) is a list of users and hosts that may do something, or may not.
 fn is_access(upper: &str) -> bool {
-    ["ALLOW_", "DENY_"].iter().any(|start| upper.starts_with(start)) || upper == "FLOCK_FROM"
+    let level = ["ALLOW_", "DENY_"].iter().find_map(|start| upper.strip_prefix(start));
+    // The name of a daemon may follow, also of one that a site names. Others are macros of a site.
+    let is_level = |text: &str| {
+        names(LEVELS).any(|known| text.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('_')))
+    };
+    level.is_some_and(is_level) || upper == "FLOCK_FROM"
 }
 
 /// The check of the values of a variable (upper case), if there is one.
@@ -113,7 +118,8 @@ fn status_interval(upper: &str, value: &str) -> Option<Problem> {
 
 /// The name of a key, which is a file of `SEC_PASSWORD_DIRECTORY` (`getTokenSigningKeyPath` in HTCondor's `store_cred.cpp`).
 fn key_name(upper: &str, value: &str) -> Option<Problem> {
-    let (_, name) = value.rsplit_once('/').filter(|(_, name)| !name.is_empty())?;
+    // `dircat` leaves out `/` at the beginning, and a key may be in a folder of that one.
+    let (_, name) = value.strip_prefix('/')?.rsplit_once('/').filter(|(_, name)| !name.is_empty())?;
     let message = format!("`{upper}` is the name of a key in `SEC_PASSWORD_DIRECTORY`, and not the path `{value}`");
     Some((Severity::Error, message, format!("write `{name}`")))
 }
@@ -487,7 +493,9 @@ fn debug(upper: &str, value: &str) -> Option<Problem> {
         "D_THREADS",
     ];
     const OTHERS: [&str; 3] = ["D_TEST", "D_TIMESTAMP", "D_ZKM"];
-    let words = value.split([' ', ',', '|', '\t', '\n']).map(|word| word.trim_start_matches(['-', '+']));
+    // Words of a comment behind the levels are unknown ones, which is said elsewhere.
+    let words = value.split([' ', ',', '|', '\t', '\n']).take_while(|word| !word.starts_with('#'));
+    let words = words.map(|word| word.trim_start_matches(['-', '+']));
     let levels = words.map(|word| word.split(':').next().unwrap_or_default().to_ascii_uppercase());
     let all = || KNOWN.iter().chain(&OTHERS).copied();
     let problem = |word: &str, help: String| {
