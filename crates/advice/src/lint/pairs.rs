@@ -229,7 +229,7 @@ impl Pairs<'_> {
             let message = format!("`{arguments}` has the port {own}, and no member of `{list}` has it");
             let help =
                 format!("write one port in both, such as {}: the daemon finds itself in the list by it", ports[0]);
-            self.conflict_of([arguments, list], message, &help);
+            self.conflict(arguments, message, &help);
         }
     }
 

@@ -217,7 +217,8 @@ pub(super) fn command(
     let line = joined(statement);
     let line = line.as_slice();
     let equals = memchr::memchr(b'=', line).filter(|_| !statement.trim_ascii().starts_with(b"#"));
-    let Some(equals) = equals else { return Vec::new() };
+    // `NAME @=end` begins a value of several lines, which are not in the statement.
+    let Some(equals) = equals.filter(|at| !line[..*at].ends_with(b"@")) else { return Vec::new() };
     let name = line[..equals].trim_ascii();
     let lower = String::from_utf8_lossy(name).to_ascii_lowercase();
     let attribute = lower.strip_prefix('+').or_else(|| lower.strip_prefix("my."));

@@ -174,7 +174,9 @@ fn second_command(name: &str, value: &str) -> Option<(String, String)> {
         let before = value[..*at].trim_end();
         let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
         let is_other = word.len() < before.len() && is_listed(&word.to_ascii_lowercase());
-        is_other && !value[at + 1..].starts_with('=')
+        // A file of the job may have the name of a command: `a = b; log = c`.
+        let is_item = before[..before.len() - word.len()].trim_end().ends_with([';', ',']);
+        is_other && !is_item && !value[at + 1..].starts_with('=')
     })?;
     let before = value[..at].trim_end();
     let start = before.rfind(char::is_whitespace)? + 1;
