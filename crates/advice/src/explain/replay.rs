@@ -341,6 +341,7 @@ mod tests {
                 for suggestions in [&mut whole.suggestions, &mut alone.suggestions] {
                     for one in suggestions.iter_mut() {
                         (one.unclaimed, one.transient, one.helps) = (0, 0, true);
+                        (one.is_shown, one.replayed) = (false, None);
                     }
                     // Those that win unclaimed slots come first in a cycle.
                     suggestions.sort_by_key(|one| format!("{:?}", one.changes));

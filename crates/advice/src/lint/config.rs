@@ -42,9 +42,10 @@ use super::{
 use crate::versions::configuration::{attributes, compared_as, is_divided, referred_to};
 use classmate::internal::diagnostic::{Excerpt, Fix, Severity};
 use classmate::internal::syntax::expr::Node;
+use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
-use classmate::internal::syntax::view::RefScope;
+use classmate::internal::syntax::view::{RefScope, Reference};
 use classmate::{ClassAd, Diagnostic, Name, ParseOptions, Span};
 use classmate_config::internal::config::check::check;
 use classmate_config::internal::config::expand::ExpandError;
@@ -528,8 +529,12 @@ impl<'c> Linter<'c> {
             };
             let listed = |word: Name| self.advertised.contains_key(&word.folded().to_ascii_uppercase());
             // The new value is not computed when the transform is applied.
-            let mut references = expr.tree().references(expr.root());
-            if references.any(|one| one.name == attribute && one.scope != RefScope::Target) {
+            let (tree, root) = (expr.tree(), expr.root());
+            // `X ?: 5` may be meant for jobs without `X`.
+            let has_default =
+                (tree.first_of(root)..=root).any(|id| matches!(tree.node(id), Node::Binary(BinaryOp::Default, ..)));
+            let is_own = |one: Reference| one.name == attribute && one.scope != RefScope::Target;
+            if !has_default && tree.references(root).any(is_own) || needed(&expr).contains(&attribute) {
                 let span = Span::new(0, open.trim_ascii_end().len());
                 let effect =
                     if needed(&expr).contains(&attribute) { "and is UNDEFINED" } else { "in which it is UNDEFINED" };

@@ -30,12 +30,16 @@ pub(super) fn check(config: &Config) -> lists::Found {
             continue;
         }
         let mut is_said = false;
-        for name in &names {
-            let Some(one) = written.get(name).filter(|_| !referenced.contains(name.as_bytes())) else { continue };
-            // Who turns off both means it, and who writes the same twice is served by either.
-            let is_same = |other: &str| values == Values::Any && other == value;
+        // Who turns off both means it, and who writes the same twice is served by either.
+        let is_same = |other: &str| values == Values::Any && other == value;
+        let lost = |name: &String| {
+            let one = written.get(name).filter(|_| !referenced.contains(name.as_bytes()))?;
             let is_meant = |value: &str| is_on(value) && !is_same(value) && !is_default(config, name, one);
-            if self::value(config, one).is_some_and(|value| is_meant(&value)) {
+            self::value(config, one).is_some_and(|value| is_meant(&value)).then_some(one)
+        };
+        let others = names.iter().filter(|name| lost(name).is_some()).count().saturating_sub(1);
+        for name in &names {
+            if let Some(one) = lost(name) {
                 let (message, help) = match values {
                     _ if let Some(effect) = effect => {
                         (format!("`{name}` beside `{switch}`: {effect}"), format!("remove `{name}`, or `{switch}`"))
@@ -56,13 +60,17 @@ pub(super) fn check(config: &Config) -> lists::Found {
                 let (Some(first), Some(second)) = (one.place, written[&switch].place) else { continue };
                 let pair = second_place::later(config, (name, first.clone()), (&switch, second.clone()));
                 // The policy that nothing asks for is not the mistake, and an older name is.
-                let is_switch = (pair[0].0 == switch || switch == "WANT_SUSPEND") && effect.is_none();
+                let is_switch = (pair[0].0 == switch || switch == "WANT_SUSPEND" || others > 0) && effect.is_none();
                 let (at, other) = if is_switch { (&written[&switch], one) } else { (one, &written[&switch]) };
                 // One switch makes one finding.
                 if is_switch && std::mem::replace(&mut is_said, true) {
                     continue;
                 }
-                let (problem, subject) = warning(at, message, &help);
+                let (mut problem, subject) = warning(at, message, &help);
+                if is_switch && others > 0 {
+                    problem = problem
+                        .more_help(format!("{others} more {} no effect", if others == 1 { "has" } else { "have" }));
+                }
                 let Some(place) = other.place else { continue };
                 let label = format!("`{}` is set here", if is_switch { name } else { &switch });
                 let problem = second_place::beside(config, problem, (place, other.name.len()), &label);
