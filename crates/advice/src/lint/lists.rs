@@ -441,10 +441,12 @@ impl<'c> Lists<'c> {
             let near = near.closest(near::allowance(name.as_bytes()), name, |_| true);
             let is_it = |item: &Vec<u8>| near.is_some_and(|near| near.as_bytes().eq_ignore_ascii_case(item));
             if let (Some(near), Some(one)) = (near, lists.iter().find(|one| self.items(one).iter().any(is_it))) {
-                let message = format!("the job `{near}` has no `{prefix}{near}_EXECUTABLE`, so it never runs");
-                let found_one =
-                    problem(one, message).help(format!("write the same name here and in `{prefix}{name}_EXECUTABLE`"));
-                found.push((found_one, shown(one.name)));
+                // With other settings of its own, it is reported below.
+                if is_made || self.never_runs(one, &prefix, near.as_bytes()).is_none() {
+                    let message = format!("the job `{near}` has no `{prefix}{near}_EXECUTABLE`, so it never runs");
+                    let help = format!("write the same name here and in `{prefix}{name}_EXECUTABLE`");
+                    found.push((problem(one, message).help(help), shown(one.name)));
+                }
                 continue;
             }
             let message = format!("the job `{name}` is not in `{list}`, so it never runs");
