@@ -534,10 +534,10 @@ impl<'c> Linter<'c> {
             let has_default =
                 (tree.first_of(root)..=root).any(|id| matches!(tree.node(id), Node::Binary(BinaryOp::Default, ..)));
             let is_own = |one: Reference| one.name == attribute && one.scope != RefScope::Target;
-            if !has_default && tree.references(root).any(is_own) || needed(&expr).contains(&attribute) {
+            let is_needed = needed(&expr).contains(&attribute);
+            if is_needed || !has_default && tree.references(root).any(is_own) {
                 let span = Span::new(0, open.trim_ascii_end().len());
-                let effect =
-                    if needed(&expr).contains(&attribute) { "and is UNDEFINED" } else { "in which it is UNDEFINED" };
+                let effect = if is_needed { "and is UNDEFINED" } else { "in which it is UNDEFINED" };
                 let message = format!("`{attribute}` becomes an expression that refers to itself, {effect}");
                 let help = format!("write `EVALSET {attribute} …`, which computes the value");
                 return vec![Diagnostic::warning(message, span).help(help).code("always-undefined")];

@@ -37,45 +37,43 @@ pub(super) fn check(config: &Config) -> lists::Found {
             let is_meant = |value: &str| is_on(value) && !is_same(value) && !is_default(config, name, one);
             self::value(config, one).is_some_and(|value| is_meant(&value)).then_some(one)
         };
-        let others = names.iter().filter(|name| lost(name).is_some()).count().saturating_sub(1);
-        for name in &names {
-            if let Some(one) = lost(name) {
-                let (message, help) = match values {
-                    _ if let Some(effect) = effect => {
-                        (format!("`{name}` beside `{switch}`: {effect}"), format!("remove `{name}`, or `{switch}`"))
-                    }
-                    Values::Any => (
-                        format!("`{name}` has no effect: `{switch}` is set"),
-                        format!("remove `{name}`, or `{switch}`"),
-                    ),
-                    Values::True => (
-                        format!("`{name}` has no effect: `{switch}` is `{value}`"),
-                        format!("remove `{name}`, or `{switch}`"),
-                    ),
-                    _ => (
-                        format!("`{name}` has no effect: `{switch}` is `{value}`"),
-                        format!("turn on `{switch}`, or remove `{name}`"),
-                    ),
-                };
-                let (Some(first), Some(second)) = (one.place, written[&switch].place) else { continue };
-                let pair = second_place::later(config, (name, first.clone()), (&switch, second.clone()));
-                // The policy that nothing asks for is not the mistake, and an older name is.
-                let is_switch = (pair[0].0 == switch || switch == "WANT_SUSPEND" || others > 0) && effect.is_none();
-                let (at, other) = if is_switch { (&written[&switch], one) } else { (one, &written[&switch]) };
-                // One switch makes one finding.
-                if is_switch && std::mem::replace(&mut is_said, true) {
-                    continue;
+        let lost: Vec<_> = names.iter().filter_map(|name| Some((name, lost(name)?))).collect();
+        let others = lost.len().saturating_sub(1);
+        for (name, one) in lost {
+            let (message, help) = match values {
+                _ if let Some(effect) = effect => {
+                    (format!("`{name}` beside `{switch}`: {effect}"), format!("remove `{name}`, or `{switch}`"))
                 }
-                let (mut problem, subject) = warning(at, message, &help);
-                if is_switch && others > 0 {
-                    problem = problem
-                        .more_help(format!("{others} more {} no effect", if others == 1 { "has" } else { "have" }));
+                Values::Any => {
+                    (format!("`{name}` has no effect: `{switch}` is set"), format!("remove `{name}`, or `{switch}`"))
                 }
-                let Some(place) = other.place else { continue };
-                let label = format!("`{}` is set here", if is_switch { name } else { &switch });
-                let problem = second_place::beside(config, problem, (place, other.name.len()), &label);
-                found.push((problem, subject));
+                Values::True => (
+                    format!("`{name}` has no effect: `{switch}` is `{value}`"),
+                    format!("remove `{name}`, or `{switch}`"),
+                ),
+                _ => (
+                    format!("`{name}` has no effect: `{switch}` is `{value}`"),
+                    format!("turn on `{switch}`, or remove `{name}`"),
+                ),
+            };
+            let (Some(first), Some(second)) = (one.place, written[&switch].place) else { continue };
+            let pair = second_place::later(config, (name, first.clone()), (&switch, second.clone()));
+            // The policy that nothing asks for is not the mistake, and an older name is.
+            let is_switch = (pair[0].0 == switch || switch == "WANT_SUSPEND" || others > 0) && effect.is_none();
+            let (at, other) = if is_switch { (&written[&switch], one) } else { (one, &written[&switch]) };
+            // One switch makes one finding.
+            if is_switch && std::mem::replace(&mut is_said, true) {
+                continue;
             }
+            let (mut problem, subject) = warning(at, message, &help);
+            if is_switch && others > 0 {
+                problem =
+                    problem.more_help(format!("{others} more {} no effect", if others == 1 { "has" } else { "have" }));
+            }
+            let Some(place) = other.place else { continue };
+            let label = format!("`{}` is set here", if is_switch { name } else { &switch });
+            let problem = second_place::beside(config, problem, (place, other.name.len()), &label);
+            found.push((problem, subject));
         }
     }
     lacking(config, (&written, &referenced), &mut found);

@@ -188,7 +188,7 @@ pub(super) fn find(
     found
 }
 
-/// What is wrong with a value of a command.
+/// The fault of a value of a command.
 fn fault((file, own): (&Arc<str>, &Own), name: &str, front: &str, value: &str) -> Option<Diagnostic> {
     let line = &format!("{front}= {value}");
     let name = &name.to_ascii_lowercase();

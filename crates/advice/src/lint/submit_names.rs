@@ -31,10 +31,10 @@ pub(super) const OTHERS_COUNT: [&str; 2] = ["should_transfer_files", "when_to_tr
 impl Reading {
     /// Marks the statements that set a name of a command where an earlier name of it is set: the name is a macro then.
     pub(super) fn leave_macros(&mut self) {
-        for (command, others) in other_names::rows().filter(|(command, _)| !OTHERS_COUNT.contains(command)) {
+        for (command, _) in other_names::rows().filter(|(command, _)| !OTHERS_COUNT.contains(command)) {
             let mut is_set = false;
-            for name in std::iter::once(&command).chain(others) {
-                let statements: Vec<usize> = self.values.get(*name).into_iter().flatten().map(|(_, at)| *at).collect();
+            for name in other_names::names(command) {
+                let statements: Vec<usize> = self.values.get(name).into_iter().flatten().map(|(_, at)| *at).collect();
                 for at in statements.iter().filter(|_| is_set) {
                     self.forget(*at);
                     self.macros.insert(*at);
@@ -47,8 +47,8 @@ impl Reading {
     /// Tests if a name (lower case) that items set is a macro, because an earlier name of its command is set.
     pub(super) fn is_macro_of_items(&self, name: &str) -> bool {
         command_of_other(name).is_some_and(|command| {
-            let earlier = other_names::others(command).iter().take_while(|other| **other != name);
-            std::iter::once(&command).chain(earlier).any(|other| self.values.contains_key(*other))
+            let mut earlier = other_names::names(command).take_while(|other| *other != name);
+            earlier.any(|other| self.values.contains_key(other))
         })
     }
 

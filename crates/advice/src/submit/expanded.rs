@@ -3,7 +3,7 @@
 //! In: the text of a file that has its items itself. Out: the values.
 
 use super::items::QueueItems;
-use super::other_names::others;
+use super::other_names::written;
 use super::pending::PendingLines;
 use super::queue::QueueStatement;
 use super::shared::ItemCommands;
@@ -54,10 +54,7 @@ pub(crate) fn values_of_items(text: &[u8], commands: &[&str]) -> Option<Vec<Vec<
             let process = number.saturating_mul(steps);
             let (config, _) = of_items.with(&variables(&names, &values, [1, process, 0, number])).ok()?;
             let value = |command: &&str| {
-                let is_set = |name: &&str| config.assignment(name.as_bytes()).is_some();
-                let others = others(command).iter().copied();
-                let written = std::iter::once(*command).chain(others).find(is_set).unwrap_or(command);
-                let value = config.get(written).ok().flatten();
+                let value = config.get(written(config, command)).ok().flatten();
                 value.map_or_else(String::new, |value| String::from_utf8_lossy(&value.text).trim().to_owned())
             };
             found.push(commands.iter().map(value).collect());

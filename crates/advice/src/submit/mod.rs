@@ -226,18 +226,9 @@ struct SubmitFile<'c> {
 }
 
 impl SubmitFile<'_> {
-    /// The name by which a command is set: its own, or another one.
-    fn written<'n>(&self, command: &'n str) -> &'n str {
-        let is_set = |name: &&str| self.config.assignment(name.as_bytes()).is_some();
-        if is_set(&command) {
-            return command;
-        }
-        other_names::others(command).iter().copied().find(is_set).unwrap_or(command)
-    }
-
     /// The value of a command; none if it is not set, or empty.
     fn value(&self, command: &str) -> Result<Option<String>, ConfigError> {
-        let command = self.written(command);
+        let command = other_names::written(self.config, command);
         self.shared.value(self.config, command, || {
             if self.config.assignment(command.as_bytes()).is_none() {
                 return Ok(None);
@@ -249,7 +240,7 @@ impl SubmitFile<'_> {
 
     /// An expression that is the value of a command, with its place if it does not parse.
     fn parsed(&self, command: &str, text: &str) -> Result<Expr, ConfigError> {
-        let command = self.written(command);
+        let command = other_names::written(self.config, command);
         let options =
             ParseOptions { quoting: Quoting::Old, semantics: self.config.semantics(), ..ParseOptions::default() };
         let refused = |error| {

@@ -4,6 +4,7 @@
 
 use std::sync::LazyLock;
 
+use classmate_config::Config;
 use hashbrown::HashMap;
 
 static ROWS: LazyLock<Vec<(&str, Vec<&str>)>> = LazyLock::new(|| {
@@ -28,6 +29,16 @@ pub(crate) fn rows() -> impl Iterator<Item = (&'static str, &'static [&'static s
 /// The other names of a command, lower case.
 pub(crate) fn others(command: &str) -> &'static [&'static str] {
     BY_COMMAND.get(command).copied().unwrap_or_default()
+}
+
+/// The names of a command in the order in which they count: its own, then the others.
+pub(crate) fn names(command: &str) -> impl Iterator<Item = &str> {
+    std::iter::once(command).chain(others(command).iter().copied())
+}
+
+/// The name by which a command is set; its own if it is not.
+pub(crate) fn written<'n>(config: &Config, command: &'n str) -> &'n str {
+    names(command).find(|name| config.assignment(name.as_bytes()).is_some()).unwrap_or(command)
 }
 
 /// The command that a name (lower case) is taken for; none for a name that is not another name.

@@ -108,23 +108,18 @@ pub(super) fn of_words(name: &[u8]) -> Option<String> {
     if let Some(meant) = ENDS.iter().find_map(of_end).filter(|meant| OF_LEVELS.contains(meant)) {
         return Some(meant);
     }
+    let is_access = |level: &str| names(LEVELS).any(|known| known == level);
     for daemon in names(DAEMONS) {
-        let Some(rest) = upper.strip_prefix(daemon).and_then(|rest| rest.strip_prefix('_')) else { continue };
-        let is_access = |level: &str| names(LEVELS).any(|known| known == level);
-        if rest.strip_prefix("ALLOW_").or_else(|| rest.strip_prefix("DENY_")).is_some_and(is_access) {
-            return Some(format!("{rest}_{daemon}"));
-        }
-    }
-    for daemon in names(DAEMONS) {
-        // The level comes before the daemon (`IpVerify`), and the daemon has levels of its own by its prefix (`SecMan`).
         let after = |front: &str| upper.strip_prefix(front)?.strip_prefix(daemon)?.strip_prefix('_');
+        // The level comes before the daemon (`IpVerify`), and the daemon has levels of its own by its prefix (`SecMan`).
         for front in ["ALLOW_", "DENY_"] {
-            if let Some(level) = after(front).filter(|level| names(LEVELS).any(|known| known == *level)) {
+            let level = after("").and_then(|rest| rest.strip_prefix(front)).or_else(|| after(front));
+            if let Some(level) = level.filter(|level| is_access(level)) {
                 return Some(format!("{front}{level}_{daemon}"));
             }
         }
         if let Some(what) = after("SEC_").filter(|what| names(OF_LEVEL).any(|known| known == *what))
-            && !names(LEVELS).any(|known| known == daemon)
+            && !is_access(daemon)
         {
             return Some(format!("{daemon}.SEC_DEFAULT_{what}"));
         }
