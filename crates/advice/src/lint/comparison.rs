@@ -363,9 +363,31 @@ impl Finder<'_> {
         Some(Diagnostic::warning(message, span).help(help).code("impossible-value"))
     }
 
+    /// `time() < 18 * 3600`: seconds since 1970 are not those of a day, nor an age.
+    fn of_now(&self, op: BinaryOp, left: NodeId, right: NodeId, span: Span) -> Option<Diagnostic> {
+        let (op, limit) = if self.is_now(left) { (op, right) } else { (op.turned(), left) };
+        let now = if limit == right { left } else { right };
+        let limit = match self.constant(limit).filter(|_| self.is_now(now))? {
+            Value::Int(number) => number as f64,
+            Value::Real(number) => number,
+            _ => return None,
+        };
+        let effect = match op {
+            BinaryOp::Greater | BinaryOp::GreaterEqual => "always true",
+            BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Equal => "never true",
+            _ => return None,
+        };
+        // Until 2001, the seconds have nine digits.
+        let is_of_today = limit <= 0.0 || limit >= 1e9;
+        let now = written(self.context.text, self.span(now)?);
+        let message = format!("`{now}` is in seconds since 1970: this is {effect}");
+        let help = format!("write `{now} - QDate` for the age of a job; `ClockMin` of a slot is the minute of the day");
+        (!is_of_today).then(|| Diagnostic::warning(message, span).help(help).code("impossible-value"))
+    }
+
     /// `EnteredCurrentStatus - time() > 3600`: a time that is over is before now.
     fn reversed(&self, op: BinaryOp, left: NodeId, right: NodeId, span: Span) -> Option<Diagnostic> {
-        if let Some(found) = self.in_future(op, left, right, span) {
+        if let Some(found) = self.in_future(op, left, right, span).or_else(|| self.of_now(op, left, right, span)) {
             return Some(found);
         }
         let (op, difference, limit) = match self.constant(right) {
