@@ -107,6 +107,36 @@ fn the_page_tells_groups_submitters_spins_slots_reasons_and_the_audit() {
 }
 
 #[test]
+fn requests_are_in_the_weight_of_slots() {
+    let folder = tempfile::tempdir().unwrap();
+    let slot = |name: &str| {
+        format!(
+            "[ Name = \"{name}\"; MyType = \"Machine\"; State = \"Unclaimed\"; Cpus = 4; Memory = 8192; SlotWeight = Memory / \
+             1024; Requirements = true ]\n"
+        )
+    };
+    let job = |process: u32| {
+        format!(
+            "[ ClusterId = 1; ProcId = {process}; JobStatus = 1; Owner = \"al\"; User = \"al@x\"; AcctGroup = \"phys\"; \
+             AcctGroupUser = \"al\"; AccountingGroup = \"phys.al\"; RequestCpus = 1; RequestMemory = 6144; Requirements = \
+             TARGET.Memory >= RequestMemory ]\n"
+        )
+    };
+    let write = |name: &str, text: String| std::fs::write(folder.path().join(name), text).unwrap();
+    write("slots.ads", slot("a") + &slot("b"));
+    write("jobs.ads", job(0) + &job(1) + &job(2));
+    write("config", "GROUP_NAMES = phys\nGROUP_QUOTA_phys = 16\nSLOT_WEIGHT = Memory / 1024\n".to_owned());
+    let pool = folder.path().to_str().unwrap();
+    // Hand calculation: three jobs of 6144 / 1024 request 18, and two slots of 8192 / 1024 are matched.
+    let found = json(&["report", pool]);
+    let group = found["groups"].as_array().unwrap().iter().find(|group| group["name"] == "phys").unwrap();
+    let numbers = ["requested", "allocated", "used", "unmet"].map(|name| group[name].as_f64().unwrap());
+    assert_eq!(numbers, [18.0, 16.0, 16.0, 2.0], "{group}");
+    let text = classmate(&["report", pool, "--format", "text"]);
+    assert!(text.contains("Amounts are in slot weight; REQUESTED: running and idle jobs"), "{text}");
+}
+
+#[test]
 fn what_users_write_is_no_markup() {
     let folder = tempfile::tempdir().unwrap();
     let slot = "[ Name = \"<b>s\"; MyType = \"Machine\"; State = \"Unclaimed\"; Memory = 1; Requirements = true ]";

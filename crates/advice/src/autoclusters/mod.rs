@@ -117,7 +117,7 @@ pub fn audit(snapshot: &Snapshot) -> Result<Audit, ConfigError> {
     let significant = rules.significant(slots.iter().copied());
     let domain = rules.knobs.accountant.domain.as_deref();
     let jobs: Vec<Job> = snapshot.jobs.iter().filter_map(|ad| Job::new(ad, domain, &settings)).collect();
-    let submitters = Submitter::of_jobs(&jobs, &settings);
+    let submitters = Submitter::of_jobs(&jobs, &rules.job_weighing, &settings);
     let reasons = reasons(&slots, &rules, &significant);
     let referred: Significant = referred(&slots).map(|(_, _, name)| name).collect();
     let reached = reach::reached(&slots, &jobs, &rules);

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use indexmap::IndexMap;
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ use crate::explain::full_slots::FullSlots;
 use crate::explain::job_view::JobView;
 use crate::explain::names::{MissingAttribute, references};
 use crate::explain::policy_notes::{begins, opens, small_unit};
-use crate::explain::same_fact::{classes_of, is_part_of, key, representative};
+use crate::explain::same_fact::{classes_of, exact_key, is_part_of, key, representative};
 use crate::explain::slot_classes::SlotClass;
 use crate::explain::values::{Opposites, beside, in_parentheses, summary_of, verb};
 use crate::submit::added::{Origin, method};
@@ -232,12 +232,15 @@ struct Obstacles<'v> {
 /// The text of each condition, and its key.
 type KeyedTexts = Vec<(String, String)>;
 
+/// A condition of the job or of slots: its key, its side and its text.
+type KeyedCondition<'v> = (&'v str, (bool, &'v str));
+
 impl<'v> Obstacles<'v> {
     fn of(view: &'v JobView<'_>, [of_job, of_slots]: [&'v [KeyedTexts]; 2]) -> Self {
         let mut found: IndexMap<&str, Obstacle<'v>> = IndexMap::new();
-        let mut sets: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
+        let mut of_classes: Vec<Vec<KeyedCondition<'v>>> = Vec::new();
         for (at, class) in view.classes.all.iter().enumerate() {
-            let mut set = Vec::new();
+            let mut own = Vec::new();
             let conditions = &view.classes.policies[class.policy].conditions;
             let sides = [
                 (true, &view.conditions, &class.one, &of_job[0]),
@@ -248,22 +251,39 @@ impl<'v> Obstacles<'v> {
                 let failing = failing.chain(conditions.all.is_empty().then_some(None));
                 for place in failing.filter(|place| place.is_none_or(|place| row[place] != Truth::True)) {
                     let (text, key) = place.map_or(("", ""), |place| (&texts[place].0, &texts[place].1));
-                    let entry = found.entry(key);
-                    set.push(entry.index());
+                    own.push((key, (of_job, text)));
                     let condition = place.map(|place| (conditions, place));
                     let new = || Failing { condition, of_job, classes: Vec::new() };
-                    let classes = &mut entry.or_default().entry((of_job, text)).or_insert_with(new).classes;
+                    let of_key = found.entry(key).or_default();
+                    let classes = &mut of_key.entry((of_job, text)).or_insert_with(new).classes;
                     // A text may be in a policy twice.
                     if classes.last() != Some(&at) {
                         classes.push(at);
                     }
                 }
             }
+            of_classes.push(own);
+        }
+        let (mut all, mut places): (Vec<Obstacle<'v>>, HashMap<KeyedCondition<'v>, usize>) = Default::default();
+        for (key, obstacle) in found {
+            let parts = match representative(view, &obstacle) {
+                Some(_) => vec![obstacle],
+                // None fails wherever another one does: each states a fact of its own.
+                None => obstacle.into_iter().map(|one| IndexMap::from_iter([one])).collect(),
+            };
+            for part in parts {
+                places.extend(part.keys().map(|condition| ((key, *condition), all.len())));
+                all.push(part);
+            }
+        }
+        let mut sets: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
+        for (class, own) in view.classes.all.iter().zip(of_classes) {
+            let mut set: Vec<usize> = own.iter().filter_map(|condition| places.get(condition)).copied().collect();
             set.sort_unstable();
             set.dedup();
             *sets.entry(set).or_default() += class.size;
         }
-        Obstacles { all: found.into_values().collect(), sets }
+        Obstacles { all, sets }
     }
 
     /// For each obstacle, the number of slots that it keeps away while no other slot fails by fewer of the same obstacles.
@@ -459,7 +479,7 @@ fn of_job_condition(view: &JobView<'_>, Failing { condition, classes, .. }: &Fai
     let subject = unsatisfying(view, slots.len());
     let all = |is: Truth| classes.iter().all(|class| view.classes.all[*class].one[at] == is);
     let requested = |(name, words): &(&str, &'static str)| {
-        (key(condition, view.job, true) == format!("true request{name} <= false {name}")).then_some(*words)
+        (exact_key(condition, view.job, true) == format!("true request{name} <= false {name}")).then_some(*words)
     };
     let value = match [Truth::Undefined, Truth::Error].map(all) {
         [true, _] => ", which is UNDEFINED for all of them",

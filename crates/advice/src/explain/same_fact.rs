@@ -2,7 +2,7 @@
 //!
 //! In: conditions that are not true for some slots. Out: which of them state the same, and the one that stands for all.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::explain::causes::{Failing, Obstacle};
 use crate::explain::clauses::AdCondition;
@@ -17,17 +17,32 @@ use classmate::internal::syntax::view::{RefScope, Reference};
 use classmate::internal::value::logic::Truth;
 use classmate::{ClassAd, Name, Scope, Value};
 
-/// A key that conditions of the job and of slots share if they compare the same attributes the same way, or if they require that
-/// the same attribute is defined.
+/// A key that conditions of the job and of slots share if they compare amounts of the same attributes the same way, or if they
+/// require that the same attribute is defined.
 pub(super) fn key(condition: &AdCondition, ad: &ClassAd, of_job: bool) -> String {
+    key_of(condition, (ad, of_job), |tree, id| references(tree, id).first().copied())
+}
+
+/// As [`key`], but only conditions share it that compare the same: attributes themselves, or what is computed in the same words.
+pub(super) fn exact_key(condition: &AdCondition, ad: &ClassAd, of_job: bool) -> String {
+    key_of(condition, (ad, of_job), |tree, id| tree.reference(tree.bare(id)))
+}
+
+/// The key of a condition, given the attribute that represents a side of a comparison.
+fn key_of(
+    condition: &AdCondition,
+    (ad, of_job): (&ClassAd, bool),
+    attribute: impl Fn(&Tree, NodeId) -> Option<Reference>,
+) -> String {
     let tree = condition.expr.tree();
     let is_own =
         |found: &Reference| found.scope == RefScope::My || found.scope == RefScope::Either && ad.contains(found.name);
     let named =
         |found: &Reference| format!("{} {}", is_own(found) == of_job, found.name.display().to_ascii_lowercase());
-    let side = |id: NodeId| match references(tree, id).first() {
-        Some(found) => named(found),
-        None => condition.expr.part(id).to_string(),
+    let side = |id: NodeId| match attribute(tree, id) {
+        Some(found) => named(&found),
+        None if references(tree, id).is_empty() => condition.expr.part(id).to_string(),
+        None => format!("{of_job} {}", condition.expr.part(id)),
     };
     if let Some((of, there)) = presence(tree, condition.expr.root())
         && let Some(found) = tree.reference(of)
@@ -74,21 +89,26 @@ fn guarded(tree: &Tree, root: NodeId, is_of_job: impl Fn(&Reference) -> bool) ->
 
 /// The classes of all conditions of an obstacle.
 pub(super) fn classes_of(obstacle: &Obstacle<'_>) -> Vec<usize> {
-    let mut all: Vec<usize> = obstacle.values().flat_map(|failing| failing.classes.iter().copied()).collect();
+    classes_together(obstacle.values())
+}
+
+/// The classes for which some conditions are not true.
+fn classes_together<'f, 'v: 'f>(failing: impl Iterator<Item = &'f Failing<'v>>) -> Vec<usize> {
+    let mut all: Vec<usize> = failing.flat_map(|failing| failing.classes.iter().copied()).collect();
     all.sort_unstable();
     all.dedup();
     all
 }
 
-/// The condition that stands for all of an obstacle, with the classes for which it is not true: one that is not true for all of
-/// them, or the one that is not true for most slots.
+/// The condition that stands for all of an obstacle, with the classes for which it is not true: one that is not true for any of
+/// them. None if there is none, so that the conditions of the obstacle do not state one fact.
 pub(super) fn representative<'v>(view: &'v JobView<'_>, obstacle: &Obstacle<'v>) -> Option<Failing<'v>> {
     let most = obstacle.values().rev().max_by_key(|failing| view.classes.size(&failing.classes))?;
     let all = classes_of(obstacle);
     if most.classes == all {
         return Some(most.clone());
     }
-    of_job(view, obstacle, &all).or_else(|| of_slots(view, obstacle, &all)).or_else(|| Some(most.clone()))
+    of_job(view, obstacle, &all).or_else(|| of_slots(view, obstacle, &all))
 }
 
 /// The comparison of the job that states the fact of an obstacle, if it is not true for just these classes.
@@ -104,10 +124,20 @@ fn of_job<'v>(view: &'v JobView<'_>, obstacle: &Obstacle<'v>, all: &[usize]) -> 
     })
 }
 
-/// The shortest condition of slots in an obstacle that would not be true for any slot of these classes.
+/// The shortest condition of slots in an obstacle that would not be true for any slot of these classes, if all of them require it,
+/// in its own words or in others.
 fn of_slots<'v>(view: &'v JobView<'_>, obstacle: &Obstacle<'v>, all: &[usize]) -> Option<Failing<'v>> {
     let slots = view.classes.ads_of(all);
     let mut found: Vec<&Failing<'v>> = obstacle.values().filter(|failing| !failing.of_job).collect();
+    let exact = |failing: &&Failing<'v>| {
+        let (conditions, at) = failing.condition?;
+        let first = view.classes.all.get(*failing.classes.first()?)?.first;
+        Some(exact_key(&conditions.all[at], &view.pool.slots[first].ad, false))
+    };
+    let keys: HashSet<Option<String>> = found.iter().map(exact).collect();
+    if keys.len() != 1 || classes_together(found.iter().copied()) != all {
+        return None;
+    }
     found.sort_by_cached_key(|failing| {
         failing.condition.map(|(conditions, at)| format!("{:#}", conditions.all[at].expr).len())
     });

@@ -15,6 +15,7 @@ use classmate_advice::internal::submit::{SubmitContext, is_submit, jobs};
 use classmate_config::ConfigError;
 use classmate_pool::Snapshot;
 use classmate_pool::internal::accountant::AccountantLog;
+use classmate_pool::internal::negotiate::rules::Rules;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::queue::{Job, Submitter};
 
@@ -163,7 +164,8 @@ impl SubmitFile {
         let (settings, domain) = (snapshot.settings(), snapshot.config.string("ACCOUNTING_DOMAIN")?);
         if let Some(submitters) = &mut snapshot.submitters {
             let jobs: Vec<Job<'_>> = jobs.iter().filter_map(|ad| Job::new(ad, domain.as_deref(), &settings)).collect();
-            submitters.extend(Submitter::of_jobs(&jobs, &settings).iter().map(Submitter::to_ad));
+            let weighing = Rules::read(&snapshot.config, &settings)?.job_weighing;
+            submitters.extend(Submitter::of_jobs(&jobs, &weighing, &settings).iter().map(Submitter::to_ad));
         }
         snapshot.jobs.extend(jobs);
         Ok(count)

@@ -76,8 +76,9 @@ fn groups(out: &mut impl Screen, groups: &[GroupUsage], color: Color) -> io::Res
         TableColumn::right("UNMET", 1, |group| decimal(group.unmet)),
     ];
     write_table(out, &columns, groups, color)?;
+    writeln!(out, "\nAmounts are in slot weight; REQUESTED: running and idle jobs, as submitter ads count them")?;
     if groups.iter().any(|group| group.counted > group.used + 1e-6) {
-        writeln!(out, "\nCOUNTED: during the cycle, a match counts with the weight of the whole partitionable slot")?;
+        writeln!(out, "COUNTED: during the cycle, a match counts with the weight of the whole partitionable slot")?;
     }
     Ok(())
 }

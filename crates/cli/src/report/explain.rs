@@ -37,8 +37,6 @@ pub struct ShownParts {
 const MAX_LINES: usize = 12;
 /// Maximum number of lines of a suggestion without details: one that is longer makes too many changes to be worth more than a cause.
 const MAX_SUGGESTION: usize = 4;
-/// The words between a change and the cause for which the job stays idle with it.
-const STAYS_IDLE: &str = "; the job stays idle: ";
 /// Characters of a condition in a sentence without details.
 const MAX_CONDITION: usize = 60;
 
@@ -166,11 +164,8 @@ fn summary(out: &mut impl Screen, lines: SummaryLines, parts: &ShownParts, color
     let mut lengths = (MAX_CONDITION, MAX_VALUES);
     // The heading alone suggests nothing.
     let lines_of = |change: &str| line_count(&[change.to_owned()], out.width());
-    suggestions.retain(|one| {
-        // What becomes of the job does not make a change longer.
-        let change = one.split_once(STAYS_IDLE).map_or(one.as_str(), |(change, _)| change);
-        parts.details || lines_of(change) <= MAX_SUGGESTION
-    });
+    // What becomes of the job does not make a change longer.
+    suggestions.retain(|one| parts.details || lines_of(&one.change) <= MAX_SUGGESTION);
     if suggestions.len() == 1 {
         suggestions.clear();
     }
@@ -185,7 +180,7 @@ fn summary(out: &mut impl Screen, lines: SummaryLines, parts: &ShownParts, color
         let hidden = (hidden > 0).then(|| format!("{} not shown", counted(hidden as u64, "more cause")));
         let notes: Vec<String> = hidden.into_iter().chain(folded.clone()).collect();
         lines.extend((!notes.is_empty()).then(|| color.paint(Paint::Faint, &notes.join("; "))));
-        lines.extend(suggestions.iter().cloned());
+        lines.extend(suggestions.iter().map(|one| format!("{}{}", one.change, one.stays_idle)));
         lines.extend((!parts.details).then(|| color.paint(Paint::Faint, &format!("more: {}", more.join(", ")))));
         let fits = parts.details || line_count(&lines, out.width()) <= MAX_LINES;
         if fits {
@@ -214,9 +209,23 @@ struct SummaryLines {
     causes: Vec<String>,
     /// The line with the counts of conditions and causes that are not listed.
     folded: Option<String>,
-    suggestions: Vec<String>,
+    suggestions: Vec<SuggestionLine>,
     /// The options that show more.
     more: Vec<String>,
+}
+
+/// A line about what to do, or the heading of such lines.
+struct SuggestionLine {
+    /// The change and the slots that match then.
+    change: String,
+    /// The clause on the cause for which the job stays idle with the change; empty if it does not.
+    stays_idle: String,
+}
+
+impl From<String> for SuggestionLine {
+    fn from(change: String) -> Self {
+        SuggestionLine { change, stays_idle: String::new() }
+    }
 }
 
 /// Writes why a job is idle, or which slot it got.
@@ -269,7 +278,7 @@ pub fn write(out: &mut impl Screen, found: &Explanation, parts: &ShownParts, col
     });
     let folded: Vec<String> = others.into_iter().chain(always).chain(long).collect();
     let mut suggestions = suggestions(found, color);
-    suggestions.extend(remedy(found, color));
+    suggestions.extend(remedy(found, color).into_iter().map(SuggestionLine::from));
     // Without a domain the name of a submitter ends with `@`.
     let owner = submitter.strip_suffix('@').unwrap_or(submitter);
     let kind = if job.contains('.') { "Job" } else { "Job factory" };
@@ -299,7 +308,7 @@ fn is_unmatched(found: &Explanation) -> bool {
 }
 
 /// The suggestions to show, in the syntax of a submit file, with the number of slots that match then.
-fn suggestions(found: &Explanation, color: Color) -> Vec<String> {
+fn suggestions(found: &Explanation, color: Color) -> Vec<SuggestionLine> {
     let shown: Vec<&Suggestion> = found.suggestions.iter().filter(|one| one.is_shown).collect();
     if shown.is_empty() {
         return Vec::new();
@@ -307,9 +316,10 @@ fn suggestions(found: &Explanation, color: Color) -> Vec<String> {
     let heading = format!("What to do (tested against {}):", every(found.slots, "slot"));
     let line = |one: &&Suggestion| {
         let (change, effect) = suggested(one, found);
-        format!("  {}: {effect}{}", color.paint(Paint::Good, &brief_change(&change)), stays_idle(one))
+        let change = format!("  {}: {effect}", color.paint(Paint::Good, &brief_change(&change)));
+        SuggestionLine { change, stays_idle: stays_idle(one) }
     };
-    std::iter::once(heading).chain(shown.iter().map(line)).collect()
+    std::iter::once(heading.into()).chain(shown.iter().map(line)).collect()
 }
 
 /// All of some things, or the only one.
@@ -479,7 +489,8 @@ pub fn write_slot(out: &mut impl Screen, found: &SlotExplanation, parts: &ShownP
     };
     let suggestions = || {
         let heading = format!("What to do (tested against {}):", every(found.jobs, "idle job"));
-        std::iter::once(heading).chain(found.changes.iter().take(MAX_SHOWN).map(change)).collect()
+        let lines = found.changes.iter().take(MAX_SHOWN).map(change);
+        std::iter::once(heading).chain(lines).map(SuggestionLine::from).collect()
     };
     let lines = SummaryLines {
         status: format!("Slot {slot}: {state}{user}, weight {weight}; {} of {all} {matches}", found.matching),
@@ -639,7 +650,7 @@ pub fn suggested(suggestion: &Suggestion, found: &Explanation) -> (String, Strin
 /// The clause after a suggestion on the cause for which the job stays idle, if it does in the replayed cycle.
 fn stays_idle(suggestion: &Suggestion) -> String {
     match &suggestion.replayed {
-        Some(ReplayedJob::Idle(label)) => format!("{STAYS_IDLE}{}", brief(label)),
+        Some(ReplayedJob::Idle(label)) => format!("; the job stays idle: {}", brief(label)),
         Some(ReplayedJob::Matched) | None => String::new(),
     }
 }

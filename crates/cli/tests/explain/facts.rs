@@ -85,6 +85,46 @@ fn one_comparison_in_several_forms_is_one_cause_of_all_its_slots() {
 }
 
 #[test]
+fn alternatives_that_begin_and_end_with_the_same_attributes_are_two_facts() {
+    // The second slot fails the second condition, but also that on the site, which alone keeps the first one away.
+    let slot = |name: &str, memory: u32, disk: u32, site: &str| {
+        format!(
+            "[Name = \"{name}\"; Memory = {memory}; Disk = {disk}; Site = \"{site}\"; Arch = \"X\"; Requirements = true]"
+        )
+    };
+    let slots = [slot("a", 10, 0, "b"), slot("b", 7, 0, "b"), slot("c", 2, 80, "a")];
+    let slots: Vec<&str> = slots.iter().map(String::as_str).collect();
+    let job = "[Requirements = (TARGET.Arch == \"Z\" || TARGET.Memory > 6) && (TARGET.Memory > 8 || TARGET.Disk > 70 || \
+               TARGET.Arch == \"Z\") && TARGET.Site == \"a\"]";
+    let found = causes(job, &slots);
+    let is_first =
+        |text: &String| text.starts_with("in 1 of 3 slots neither") && text.contains("nor `TARGET.Memory > 6`");
+    assert!(found.iter().any(is_first), "{found:?}");
+    assert!(!found.iter().any(|text| text.contains("TARGET.Disk > 70")), "{found:?}");
+}
+
+#[test]
+fn slots_require_only_their_own_amount_of_an_attribute() {
+    let slot = |name: &str, start: &str| {
+        format!("[Name = \"{name}\"; Memory = 5; Requirements = START; START = TARGET.RequestMemory <= {start}]")
+    };
+    let slots = [slot("a", "Memory"), slot("b", "Memory * 2")];
+    let mut found = causes("[RequestMemory = 12; Requirements = true]", &[&slots[0], &slots[1]]);
+    found.sort_unstable();
+    let text = |of: &str| {
+        format!(
+            "1 of 2 slots rejects the job: `START` requires `TARGET.RequestMemory <= {of}` (RequestMemory of the job is 12 MB, \
+             Memory of slots is 5 MB)"
+        )
+    };
+    assert_eq!(found, [text("Memory * 2"), text("Memory")]);
+    // Both slots have more memory than this job requests.
+    let job = ad("[RequestMemory = 4; Requirements = TARGET.Memory - 3 >= RequestMemory]");
+    let (_, found) = explained(&job, slots.iter().map(|slot| ad(slot)).collect());
+    assert_eq!(found.causes[0].label, "no slot satisfies `TARGET.Memory - 3 >= RequestMemory`");
+}
+
+#[test]
 fn an_attribute_that_slots_require_in_two_forms_is_one_cause() {
     let slot =
         |condition: &str| format!("[Name = \"s\"; MyType = \"Machine\"; Requirements = START; START = {condition}]");

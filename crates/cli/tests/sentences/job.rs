@@ -375,9 +375,11 @@ impl JobCase<'_> {
             let rest = parts.get(at + if is_in_attribute { 3 } else { 1 }).copied().unwrap_or_default();
             let (condition, mut rest) = (parts[at], rest.to_owned());
             at += if is_in_attribute { 4 } else { 2 };
-            // A note names attributes.
-            while ["advertises ", "define ", "defines ", "mean "].iter().any(|end| rest.ends_with(end)) {
-                rest.push_str(parts.get(at + 1).copied().unwrap_or_default());
+            // A note names attributes; it may end with one.
+            let is_open =
+                |rest: &str| ["advertises ", "define ", "defines ", "mean "].iter().any(|end| rest.ends_with(end));
+            while let Some(more) = parts.get(at + 1).filter(|_| is_open(&rest)) {
+                rest.push_str(more);
                 at += 2;
             }
             found.push((condition, rest));

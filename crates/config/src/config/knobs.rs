@@ -57,6 +57,10 @@ knobs! {
         slot_weight: Option<FoundValue> = config.expression("SLOT_WEIGHT")?,
         /// `FORCE_NEGOTIATOR_SLOT_WEIGHT`: `SLOT_WEIGHT` also overrides what slots say.
         force_slot_weight: bool = config.boolean("FORCE_NEGOTIATOR_SLOT_WEIGHT", false)?,
+        /// `SCHEDD_USE_SLOT_WEIGHT`: otherwise access points count the cores of jobs.
+        weigh_jobs: bool = config.boolean("SCHEDD_USE_SLOT_WEIGHT", true)?,
+        /// `SCHEDD_SLOT_WEIGHT`: the weight of a job at its access point; `SLOT_WEIGHT` if there is none.
+        job_weight: Option<FoundValue> = config.expression("SCHEDD_SLOT_WEIGHT")?,
         /// `NEGOTIATOR_IGNORE_USER_PRIORITIES`: no submitter limit.
         ignore_user_priorities: bool = config.boolean("NEGOTIATOR_IGNORE_USER_PRIORITIES", false)?,
         /// `USE_GLOBAL_JOB_PRIOS`: submitters are also ordered by job priority.
@@ -247,12 +251,15 @@ mod tests {
             use_slot_weights,
             slot_weight,
             force_slot_weight,
+            weigh_jobs,
+            job_weight,
             ignore_user_priorities,
             use_global_job_prios,
             most_global_job_prios,
         } = k.pie;
         assert_eq!(most_global_job_prios, 500);
-        assert!(consider_preemption && use_slot_weights);
+        assert!(consider_preemption && use_slot_weights && weigh_jobs);
+        assert_eq!(job_weight, None);
         assert!(!(consider_early_preemption || force_slot_weight || ignore_user_priorities || use_global_job_prios));
         assert_eq!(text(slot_weight.as_ref()), "Cpus");
 

@@ -570,7 +570,7 @@ fn submitters(
             collected_order(snapshot, ads, settings).into_iter().map(|at| &ads[at]).filter(|ad| takes_part(ad));
         return taking_part.filter_map(read).flat_map(by_job_prio).collect();
     }
-    let mut made = Submitter::of_jobs(jobs, settings);
+    let mut made = Submitter::of_jobs(jobs, &rules.job_weighing, settings);
     if !by_service(&mut made, snapshot) {
         let key = |one: &Submitter| (one.original.as_ref().unwrap_or(&one.name).clone(), one.schedd.clone());
         let order = known.of(made.iter().map(key).collect());
@@ -644,7 +644,7 @@ pub fn advertised<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &EvalOpti
         return ads.iter().map(Cow::Borrowed).collect();
     }
     let jobs = Job::all(&snapshot.jobs, rules.knobs.accountant.domain.as_deref(), settings);
-    Submitter::of_jobs(&jobs, settings).iter().map(|one| Cow::Owned(one.to_ad())).collect()
+    Submitter::of_jobs(&jobs, &rules.job_weighing, settings).iter().map(|one| Cow::Owned(one.to_ad())).collect()
 }
 
 /// Calls a function with the input of policies.

@@ -11,6 +11,7 @@ use crate::negotiate::groups::GroupRules;
 use crate::negotiate::preemption::Preemption;
 use crate::pool::slot::Weighing;
 use crate::pool::trim::Trim;
+use crate::queue::job_weighing::JobWeighing;
 use crate::queue::request::Offering;
 use crate::queue::significant::Significant;
 use crate::quota::settings::expression;
@@ -31,6 +32,8 @@ pub struct Rules {
     pub knobs: NegotiatorKnobs,
     /// The weights of slots.
     pub weighing: Weighing,
+    /// The weights of jobs at their access points.
+    pub job_weighing: JobWeighing,
     /// The slots that are left out of matchmaking.
     pub trim: Trim,
     /// The ranks by which candidates are compared.
@@ -76,12 +79,14 @@ impl Rules {
             )?,
             working_cm_slots: filter.working_cm_slots,
         };
+        let weighing = Weighing {
+            weighted: pie.use_slot_weights,
+            default: expression("SLOT_WEIGHT", pie.slot_weight.as_ref())?,
+            forced: pie.force_slot_weight,
+        };
         Ok(Self {
-            weighing: Weighing {
-                weighted: pie.use_slot_weights,
-                default: expression("SLOT_WEIGHT", pie.slot_weight.as_ref())?,
-                forced: pie.force_slot_weight,
-            },
+            job_weighing: JobWeighing::of(pie, weighing.default.as_ref()),
+            weighing,
             trim,
             ranking: Ranking {
                 before_job: expression("NEGOTIATOR_PRE_JOB_RANK", matching.pre_job_rank.as_ref())?,
@@ -114,7 +119,7 @@ impl Rules {
         let Preemption { requirements, prefers, likes_as_well } = &self.preemption;
         let filters = [&self.slots, &self.submitters, &self.jobs, &self.pool_size, &self.newer_ad];
         let optional = [&self.weighing.default, before_job, after_job, preemption, requirements];
-        let added = self.match_exprs.iter().map(|(_, expr)| expr);
+        let added = self.match_exprs.iter().map(|(_, expr)| expr).chain(self.job_weighing.expr());
         optional.into_iter().chain(filters).flatten().chain([prefers, likes_as_well]).chain(added)
     }
 

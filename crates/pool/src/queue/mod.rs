@@ -7,6 +7,7 @@ pub mod cluster;
 mod hash_table;
 pub mod job;
 pub mod job_names;
+pub mod job_weighing;
 pub mod numbering;
 pub mod request;
 pub mod significant;

@@ -396,6 +396,7 @@ fn changes(order: &[usize], jobs: &[Job<'_>], significant: &Significant) -> Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::queue::job_weighing::JobWeighing;
     use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 
     /// A queue of one submitter; each job is its `JobPrio` and its `RequestMemory`.
@@ -412,7 +413,7 @@ mod tests {
                 Job::new(Box::leak(Box::new(ClassAd::parse(text.as_bytes()).unwrap())), None, &settings).unwrap()
             })
             .collect();
-        let submitters = Submitter::of_jobs(&views, &settings);
+        let submitters = Submitter::of_jobs(&views, &JobWeighing::default(), &settings);
         let mut significant = Significant::default();
         significant.insert(Name::new("RequestMemory"));
         let constraint = constraint.map(|text| parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap());

@@ -3,20 +3,16 @@
 //! In: submitter ads, or the queue if there are none. Out: submitters in the order in which they reach the
 //! negotiator. Formula source: `docs/reference/negotiation.md` 4.3.
 
-use std::sync::LazyLock;
-
 use crate::OrderedMap;
 use crate::pool::ad_reader::AdReader;
 use crate::queue::hash_table::HashTable;
 use crate::queue::job::{Activity, BySharedTraits, Job};
+use crate::queue::job_weighing::JobWeighing;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
-use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::text::Text;
-
-static CORES: LazyLock<Name> = LazyLock::new(|| Name::new("RequestCpus"));
 
 /// A submitter at one access point.
 #[derive(Debug, Clone, PartialEq)]
@@ -105,7 +101,7 @@ impl Submitter {
     }
 
     /// The submitters of a queue, as their access points would advertise them.
-    pub fn of_jobs(jobs: &[Job<'_>], settings: &EvalOptions) -> Vec<Self> {
+    pub fn of_jobs(jobs: &[Job<'_>], weighing: &JobWeighing, settings: &EvalOptions) -> Vec<Self> {
         let mut submitters: OrderedMap<(&[u8], &[u8]), Self> = OrderedMap::default();
         let mut places = BySharedTraits::default();
         for job in jobs {
@@ -134,15 +130,15 @@ impl Submitter {
                 place
             });
             let submitter = &mut submitters[place];
-            let cores = AdReader::of(&job.ad, settings).integer(*CORES).unwrap_or(1);
+            let weight = || weighing.weight(&job.ad, settings);
             match job.activity {
                 Activity::Idle => {
                     submitter.idle = submitter.idle.saturating_add(1);
-                    submitter.weighted_idle = submitter.weighted_idle.saturating_add(cores);
+                    submitter.weighted_idle = submitter.weighted_idle.saturating_add(weight());
                 }
                 Activity::Running => {
                     submitter.running = submitter.running.saturating_add(1);
-                    submitter.weighted_running = submitter.weighted_running.saturating_add(cores);
+                    submitter.weighted_running = submitter.weighted_running.saturating_add(weight());
                 }
                 Activity::Neither => {}
             }
@@ -278,7 +274,7 @@ mod tests {
                 .unwrap()
         };
         let jobs = [job("b@x", 1), job("a@x", 2), job("b@x", 2), job("c@x", 5)];
-        let found = Submitter::of_jobs(&jobs, &EvalOptions::default());
+        let found = Submitter::of_jobs(&jobs, &JobWeighing::default(), &EvalOptions::default());
         let counts: Vec<_> = found.iter().map(|s| (s.name.to_string(), s.idle, s.running)).collect();
         assert_eq!(counts, [("b@x".to_owned(), 1, 1), ("a@x".to_owned(), 0, 1)]);
         assert_eq!(&*found[0].schedd, b"s");

@@ -454,13 +454,13 @@ impl<'r> PoolState<'r> {
                 ad.remove("RemoteHost");
             }
         }
-        let cores = AdReader::of(ad, &settings).integer("RequestCpus").unwrap_or(1);
+        let weight = self.rules.job_weighing.weight(ad, &settings);
         let change = |activity| i64::from(after == activity) - i64::from(before == activity);
-        self.count(&submitter, schedd.as_deref(), change(Activity::Idle), change(Activity::Running), cores);
+        self.count(&submitter, schedd.as_deref(), change(Activity::Idle), change(Activity::Running), weight);
     }
 
     /// Corrects the counts of a submitter's ad.
-    fn count(&mut self, submitter: &[u8], schedd: Option<&[u8]>, idle: i64, running: i64, cores: i64) {
+    fn count(&mut self, submitter: &[u8], schedd: Option<&[u8]>, idle: i64, running: i64, weight: i64) {
         let settings = self.settings();
         let Some(ads) = &mut self.snapshot.submitters else { return };
         let of = |ad: &&mut ClassAd| {
@@ -472,8 +472,8 @@ impl<'r> PoolState<'r> {
         for (name, by) in [
             ("IdleJobs", idle),
             ("RunningJobs", running),
-            ("WeightedIdleJobs", idle * cores),
-            ("WeightedRunningJobs", running * cores),
+            ("WeightedIdleJobs", idle * weight),
+            ("WeightedRunningJobs", running * weight),
         ] {
             if let Some(count) = AdReader::of(ad, &settings).integer(name) {
                 ad.insert(name, count.saturating_add(by).max(0));

@@ -350,7 +350,7 @@ pub(crate) fn comparison(tree: &Tree, id: NodeId) -> Option<(BinaryOp, NodeId, N
     let (at, negated) = unnegated(tree, id);
     let Node::Binary(op, left, right) = *tree.node(at) else { return None };
     let op = match (negated, op) {
-        (false, op) => op,
+        (false, op) if op.is_comparison() => op,
         (true, BinaryOp::Less) => BinaryOp::GreaterEqual,
         (true, BinaryOp::LessEqual) => BinaryOp::Greater,
         (true, BinaryOp::Greater) => BinaryOp::LessEqual,
