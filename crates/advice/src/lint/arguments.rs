@@ -230,6 +230,10 @@ impl Call<'_> {
             let message = format!("`{}` never matches: the slashes are a part of the pattern", self.shown(0));
             return Some((first, message, format!("write `\"{inner}\"`")));
         }
+        if let Some(letters) = self.attribute(options).filter(|name| self.are_bare_options(*name)) {
+            let message = format!("`{letters}` is an attribute: the options of a pattern are a string");
+            return Some((*self.arguments.get(options)?, message, format!("write `\"{letters}\"`")));
+        }
         let letters = self.text(options).unwrap_or_default();
         if let Some(letter) = letters.bytes().find(|byte| !OPTIONS.contains(byte)) {
             let at = *self.arguments.get(options)?;
@@ -269,6 +273,14 @@ impl Call<'_> {
         let wildcard = wildcard(&pattern)?;
         let message = format!("`{wildcard}` repeats the letter `{}`: a pattern is not a wildcard", &wildcard[..1]);
         Some((first, message, format!("write `{}.*`", &wildcard[..1])))
+    }
+
+    /// Tests for the letters of options without quotes.
+    fn are_bare_options(&self, name: Name) -> bool {
+        let letters = name.folded();
+        let is_known =
+            is_known(letters) || (self.context.defined)(name) || self.context.schema.is_some_and(|all| all.has(name));
+        letters.len() <= 2 && letters.iter().all(|letter| OPTIONS.contains(letter)) && !is_known
     }
 
     /// The operator that `anyCompare` and `allCompare` take as a string.

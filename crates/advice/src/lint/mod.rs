@@ -45,6 +45,7 @@ mod scope;
 mod second_place;
 mod slips;
 pub mod submit;
+mod submit_clouds;
 mod submit_companions;
 mod submit_expanded;
 mod submit_expressions;

@@ -4,7 +4,7 @@ use super::attributes::only_in;
 use super::expression::{LintContext, written};
 use classmate::Diagnostic;
 use classmate::internal::syntax::expr::{NodeId, Tree};
-use classmate::internal::syntax::view::RefScope;
+use classmate::internal::syntax::view::{RefScope, Reference};
 
 /// An ad that an expression sees as MY or TARGET.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -56,6 +56,18 @@ const OF_BOTH: [&[u8]; 10] = [
     b"virtualmemory",
 ];
 
+/// The owner of `MY.HasFpga` in the Requirements of a job: slots advertise with such names what they have. A job has none of them unless
+/// its submit file, or the configuration, gives it one.
+fn of_capability(context: &LintContext<'_>, reference: Reference) -> Option<&'static str> {
+    let (name, role) = (reference.name, context.role);
+    let is_in_job = role.mine == Seen::Job && role.other == Seen::Slot && reference.scope == RefScope::My;
+    let shown = name.display();
+    let is_capability =
+        shown.strip_prefix("Has").is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_uppercase()));
+    let is_given = (context.given)(name) || context.schema.is_some_and(|schema| schema.has(name));
+    (is_in_job && is_capability && !is_given).then_some("slot")
+}
+
 /// A reference to an attribute that the ad it looks in never has.
 pub(super) fn unseen(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
     let (mine, other) = (context.role.mine, context.role.other);
@@ -70,7 +82,7 @@ pub(super) fn unseen(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Opti
         let help = "there is no TARGET ad; write the name without `TARGET.`";
         return Some(Diagnostic::warning(message, span).help(help).code("unseen-attribute"));
     }
-    let owner = only_in(reference.name.folded())?;
+    let owner = only_in(reference.name.folded()).or_else(|| of_capability(context, reference))?;
     let ours = reference.scope != RefScope::Target && (context.defined)(reference.name);
     let has = |seen: Seen| seen == Seen::Scheduler && OF_BOTH.contains(&reference.name.folded());
     let lacks = |seen: Seen| seen == Seen::Nothing || seen.word().is_some_and(|word| word != owner && !has(seen));

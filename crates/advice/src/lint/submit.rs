@@ -14,14 +14,15 @@ use super::knobs::{EXIT, HOLD, LEAVE, MATCH_VALUE, RELEASE, REMOVE, VACATE};
 use super::open_macros::lint_with_macros;
 use super::rules::{published, unquoted_text};
 use super::submit_expressions::{
-    Own, date, minutes_of_days, of_any_status, of_gpus, of_rank, quoted_truth, string_for_number, unknown_part,
+    Own, date, minutes_of_days, of_any_status, of_gpus, of_rank, property_of_gpu, quoted_truth, string_for_number,
+    unknown_part, word_of_time,
 };
 use super::submit_lines::{byte_order_mark, comment_in_statement, joined_command, odd_row, of_other_system};
 use super::submit_requests::{expanded_size, is_amount, number_expected, request, undefined_at_first, zero_quotient};
 use super::templates::without_placeholders;
 use super::versions::LintVersions;
 use super::{beside_comment, is_slip, own_types, placed, refusals, second_place, shifted_fix, submit_expanded};
-use crate::submit::other_names::command_of_other;
+use crate::submit::other_names::{self, command_of_other};
 use crate::submit::statements::{SubmitLine, joined, statements};
 use classmate::internal::diagnostic::{Excerpt, Severity};
 use classmate::internal::syntax::expr::Node;
@@ -155,12 +156,34 @@ pub(super) fn misspelled(
 }
 
 /// The finding about `+request_gpus`: it sets an attribute that nothing reads.
-fn command_as_attribute(attribute: &str, line: &[u8]) -> Option<Diagnostic> {
+fn command_as_attribute(attribute: &str, line: &[u8], own: &Own) -> Option<Diagnostic> {
+    /// Commands in one word: their attributes have other names, which are not those of any attribute of a job.
+    const WORDS: [&str; 11] = [
+        "executable",
+        "getenv",
+        "initialdir",
+        "notification",
+        "preferences",
+        "prio",
+        "priority",
+        "transferinputfiles",
+        "transferoutputfiles",
+        "universe",
+        "useoauthservices",
+    ];
+    /// Commands whose names may as well be those of notes about a job, if it has the command too.
+    const STREAMS: [&str; 7] = ["error", "input", "log", "output", "stderr", "stdin", "stdout"];
+    let has_command = |name: &str| {
+        let command = command_of_other(name).unwrap_or(name);
+        other_names::names(command).any(|one| own.numbers.contains_key(one))
+    };
+    let is_word = WORDS.contains(&attribute) || STREAMS.contains(&attribute) && !has_command(attribute);
     // What begins with `remote_` is for the job of a remote access point.
-    let is_word = matches!(attribute, "executable" | "getenv" | "initialdir" | "universe");
-    let is_command =
-        (attribute.contains('_') || is_word) && !attribute.starts_with("remote_") && commands::is_listed(attribute);
-    if !is_command || is_known(attribute.as_bytes()) {
+    let is_command = attribute.contains('_')
+        && !attribute.starts_with("remote_")
+        && commands::is_listed(attribute)
+        && !is_known(attribute.as_bytes());
+    if !is_command && !is_word {
         return None;
     }
     let start = line.len() - line.trim_ascii_start().len();
@@ -222,7 +245,7 @@ pub(super) fn command(
     let name = line[..equals].trim_ascii();
     let lower = String::from_utf8_lossy(name).to_ascii_lowercase();
     let attribute = lower.strip_prefix('+').or_else(|| lower.strip_prefix("my."));
-    let named = |name: &str| command_as_attribute(name, line).or_else(|| misspelled_name(name, line));
+    let named = |name: &str| command_as_attribute(name, line, own).or_else(|| misspelled_name(name, line));
     if let Some(finding) = attribute.and_then(named) {
         let fix = shifted_fix(&finding, start);
         let excerpt = Excerpt { text: statement.to_vec(), subject: Some(String::from_utf8_lossy(name).into_owned()) };
@@ -278,9 +301,10 @@ pub(super) fn command(
         if lower == "require_gpus" {
             return of_gpus(text, &own.options());
         }
-        if role == MATCH_VALUE
-            && let Some(found) = of_rank(text, own, &lower)
-        {
+        if let Some(found) = word_of_time(text, own).or_else(|| property_of_gpu(&lower, text, own)) {
+            return vec![found];
+        }
+        if let Some(found) = (role == MATCH_VALUE).then(|| of_rank(text, own, &lower)).flatten() {
             return vec![found];
         }
         let attribute = attribute.filter(|_| memchr::memchr(b'$', text).is_none());

@@ -205,7 +205,8 @@ impl Reading {
         let leaves = |name: &str| self.value(&[name]).is_some_and(|(value, _)| value.eq_ignore_ascii_case("true"));
         let stays = STAYS.iter().any(|name| self.may_have(name) && !leaves(name));
         let stays = stays || self.includes || self.may_have("max_retries");
-        (!stays).then_some((*at, message, help))
+        let written = STAYS.iter().find_map(|name| self.value(&[name]));
+        (!stays).then(|| (written.map_or(*at, |(_, at)| *at), message, help))
     }
 
     /// Permissions for tokens that the job does not ask for.
@@ -223,13 +224,17 @@ impl Reading {
             return None;
         }
         if self.may_have("use_oauth_services") || self.may_have("useoauthservices") {
-            let (list, _) = self.value(&["use_oauth_services"]).filter(|(list, _)| !list.contains(['$', '*']))?;
+            let (list, at) = self.value(&["use_oauth_services"]).filter(|(list, _)| !list.contains(['$', '*']))?;
             let is_once = self.values.get("use_oauth_services").is_some_and(|all| all.len() == 1);
             let is_listed =
                 |name: &str| list.split([',', ' ', '\t']).any(|one| one.eq_ignore_ascii_case(&service(name)));
             let (name, all) = tokens.find(|(name, _)| is_asked_for(name) && !is_listed(name)).filter(|_| is_once)?;
             let message = format!("`{name}` is not read: `use_oauth_services` does not list `{}`", service(name));
-            return Some((all.last()?.1, message, format!("write `use_oauth_services = {list}, {}`", service(name))));
+            // Files of the service are transferred, so the list lacks it.
+            let address = format!("{}://", service(name));
+            let is_used = self.values.values().flatten().any(|(text, _)| text.contains(&address));
+            let place = if is_used { *at } else { all.last()?.1 };
+            return Some((place, message, format!("write `use_oauth_services = {list}, {}`", service(name))));
         }
         let (name, all) = tokens.find(|(name, _)| is_asked_for(name))?;
         let service = service(name);

@@ -9,7 +9,7 @@ use super::attributes::{is_known, only_in};
 use super::compared_values::wrong_size;
 use super::expression::Role;
 use super::knobs::{MATCH, ON_ACCESS_POINT};
-use super::rules::published;
+use super::rules::{asks, published};
 use super::submit_requests::{is_amount, number_expected};
 use super::submit_values::bad_value;
 use super::units::{NamedAmount, meant_of, named_amounts};
@@ -157,9 +157,17 @@ impl Own {
 
     /// Returns true if a word is probably not an attribute. Custom attributes of slots mostly have capitals.
     pub(super) fn is_unknown_word(&self, word: Name) -> bool {
-        let capital = word.display().bytes().any(|byte| byte.is_ascii_uppercase());
+        let capital = word.display().bytes().any(|byte| byte.is_ascii_uppercase()) && !is_grid_site(&word.display());
         !(capital || is_known(word.folded()) || self.attributes.contains(&word.folded().to_ascii_uppercase()))
     }
+}
+
+/// Tests for the name of a site of the LHC grid, `T2_DE_DESY`: a tier, a country and a place.
+fn is_grid_site(word: &str) -> bool {
+    let mut parts = word.splitn(3, '_');
+    let tier = parts.next().is_some_and(|tier| matches!(tier, "T0" | "T1" | "T2" | "T3"));
+    let country = parts.next().is_some_and(|two| two.len() == 2 && two.bytes().all(|byte| byte.is_ascii_uppercase()));
+    tier && country && parts.next().is_some_and(|place| !place.is_empty())
 }
 
 /// A line from the first function on that it calls, `$NAME(arguments)`: a part of these may be the name of a macro.
@@ -172,6 +180,23 @@ pub(super) fn called(line: &[u8]) -> Option<&[u8]> {
     calls.next()
 }
 
+/// Properties that `condor_gpu_discovery` prints of each GPU.
+const PROPERTIES: [&str; 13] = [
+    "Capability",
+    "ClockMhz",
+    "ComputeUnits",
+    "CoresPerCU",
+    "DeviceName",
+    "DevicePciBusId",
+    "DeviceUuid",
+    "DriverVersion",
+    "ECCEnabled",
+    "GlobalMemoryMb",
+    "MaxSupportedVersion",
+    "OpenCLVersion",
+    "WarpSize",
+];
+
 /// The findings about the properties of a GPU, which have no prefix: `Capability`, not `CUDACapability`.
 pub(super) fn of_gpus(text: &[u8], options: &ParseOptions) -> Vec<Diagnostic> {
     const SHORT: [(&str, &str); 7] = [
@@ -182,22 +207,6 @@ pub(super) fn of_gpus(text: &[u8], options: &ParseOptions) -> Vec<Diagnostic> {
         ("name", "DeviceName"),
         ("devicememory", "GlobalMemoryMb"),
         ("computecapability", "Capability"),
-    ];
-    /// Other properties that `condor_gpu_discovery` prints.
-    const PROPERTIES: [&str; 13] = [
-        "Capability",
-        "ClockMhz",
-        "ComputeUnits",
-        "CoresPerCU",
-        "DeviceName",
-        "DevicePciBusId",
-        "DeviceUuid",
-        "DriverVersion",
-        "ECCEnabled",
-        "GlobalMemoryMb",
-        "MaxSupportedVersion",
-        "OpenCLVersion",
-        "WarpSize",
     ];
     let Ok(expr) = parse_expr(text, options) else { return Vec::new() };
     let tree = expr.tree();
@@ -267,6 +276,94 @@ pub(super) fn of_gpus(text: &[u8], options: &ParseOptions) -> Vec<Diagnostic> {
         }
     };
     (tree.first_of(expr.root())..=expr.root()).filter_map(finding).collect()
+}
+
+/// `requirements = Capability >= 8.0`: the property is in the ad of each GPU, and not in that of the slot.
+pub(super) fn property_of_gpu(command: &str, text: &[u8], own: &Own) -> Option<Diagnostic> {
+    /// Functions that evaluate an expression in other ads, lower case.
+    const IN_OTHERS: [&[u8]; 2] = [b"countmatches", b"evalineachcontext"];
+    let is_of_slot = matches!(command, "requirements" | "rank");
+    let expr = parse_expr(text, &own.options()).ok().filter(|_| is_of_slot)?;
+    let tree = expr.tree();
+    let all = || tree.first_of(expr.root())..=expr.root();
+    let is_in_others = |id| match *tree.node(id) {
+        Node::Call(call) => IN_OTHERS.contains(&tree.calls[call as usize].name.folded()),
+        _ => false,
+    };
+    if all().any(is_in_others) {
+        return None;
+    }
+    let is_property = |id: &NodeId| {
+        let reference = tree.reference(*id).filter(|one| one.scope != RefScope::My);
+        reference.is_some_and(|one| {
+            let is_one = PROPERTIES.iter().any(|known| known.eq_ignore_ascii_case(&one.name.display()));
+            is_one && !own.attributes.contains(&one.name.folded().to_ascii_uppercase()) && !asks(tree, *id)
+        })
+    };
+    let id = all().find(is_property)?;
+    let name = tree.reference(id)?.name;
+    let message = format!("`{name}` is a property of a GPU, and not an attribute of the slot");
+    let help = if name.folded() == b"capability" {
+        "write `gpus_minimum_capability = …`, or the condition into `require_gpus`"
+    } else {
+        "write the condition into `require_gpus`"
+    };
+    Some(Diagnostic::warning(message, tree.span(id)?).help(help).code("unseen-attribute"))
+}
+
+/// `time() - QDate > 2 * DAY`: a word for a time, which no ad has.
+pub(super) fn word_of_time(text: &[u8], own: &Own) -> Option<Diagnostic> {
+    const WORDS: [(&[u8], u32); 9] = [
+        (b"day", 86_400),
+        (b"days", 86_400),
+        (b"hour", 3_600),
+        (b"hours", 3_600),
+        (b"minute", 60),
+        (b"minutes", 60),
+        (b"seconds", 1),
+        (b"week", 604_800),
+        (b"weeks", 604_800),
+    ];
+    let expr = parse_expr(text, &own.options()).ok()?;
+    let tree = expr.tree();
+    let seconds = |id: NodeId| {
+        let reference = tree.reference(tree.bare(id)).filter(|one| one.scope == RefScope::Either)?;
+        let (_, seconds) = WORDS.iter().find(|(word, _)| *word == reference.name.folded())?;
+        let is_own = own.attributes.contains(&reference.name.folded().to_ascii_uppercase());
+        (!is_own && !asks(tree, id)).then_some(*seconds)
+    };
+    // `days * 86400` and `days * 24 * 3600` count with the word, which is another mistake.
+    let is_count = |id: NodeId, seconds: u32| match *tree.node(tree.bare(id)) {
+        Node::Literal(Literal::Int(count)) => {
+            let seconds = i64::from(seconds);
+            count == 1 || count > 1 && !(seconds % count == 0 && [1, 60, 3_600, 86_400].contains(&(seconds / count)))
+        }
+        Node::Literal(Literal::Real(_)) => true,
+        _ => false,
+    };
+    // `time() - EnteredCurrentStatus`
+    let is_time = |id: NodeId| {
+        let is_now = |id| match *tree.node(id) {
+            Node::Call(call) => tree.calls[call as usize].name.folded() == b"time",
+            _ => tree.reference(id).is_some_and(|one| one.name.folded() == b"currenttime"),
+        };
+        (tree.first_of(id)..=id).any(is_now)
+    };
+    let word_in = |id: NodeId| {
+        let Node::Binary(op, left, right) = *tree.node(id) else { return None };
+        let is_factor = op == BinaryOp::Multiply;
+        let is_limit = matches!(op.precedence(), 6 | 7);
+        let is_it = |other: NodeId, seconds| is_factor && is_count(other, seconds) || is_limit && is_time(other);
+        let sides = [(left, right), (right, left)];
+        sides.into_iter().find_map(|(one, other)| Some((one, seconds(one).filter(|of| is_it(other, *of))?)))
+    };
+    let (id, seconds) = (tree.first_of(expr.root())..=expr.root()).find_map(word_in)?;
+    let span = tree.span(tree.bare(id))?;
+    let shown = String::from_utf8_lossy(&text[span.range()]).into_owned();
+    let message = format!("`{shown}` is not an attribute of jobs or slots: the time is UNDEFINED");
+    let is_macro = own.numbers.contains_key(&shown.to_ascii_lowercase());
+    let help = if is_macro { format!("write `$({shown})`") } else { format!("write `{seconds}`") };
+    Some(Diagnostic::warning(message, span).help(help).code("unknown-attribute"))
 }
 
 /// `deferral_time = 2026-12-01 08:00`: a date, where a number of seconds is read.

@@ -550,7 +550,7 @@ impl<'r> Macros<'r> {
                     .or_else(|| of_attribute(&given, &lower))
                     .or_else(|| self.of_slot(&lower).filter(|_| !speaks))
                     .or_else(|| of_environment(name))
-                    .or_else(|| of_job(&lower))
+                    .or_else(|| of_job(&lower, !speaks && self.reading.jobs() > 1))
                     .or_else(|| of_configuration(&given, name).filter(|_| !speaks))
                     .or_else(|| of_shell(name))
                     .or_else(|| Some(format!("the items are called `$({})`", item().filter(|_| name.len() >= 3)?)))
@@ -738,8 +738,9 @@ fn of_configuration(command: &str, name: &str) -> Option<String> {
     Some(format!("macros of the configuration have no value in submit files: {what}"))
 }
 
-/// The help about another word for a number of the job: `$(ProcNum)`, `$(cluster_number)`.
-fn of_job(name: &str) -> Option<String> {
+/// The help about another word for a number of the job: `$(ProcNum)`, `$(cluster_number)`; `$(JobNum)` is one of several jobs, where a DAG
+/// would have a job for each value of such a name.
+fn of_job(name: &str, is_one_of_several: bool) -> Option<String> {
     const NUMBERS: [&str; 7] = ["", "id", "idx", "index", "no", "num", "number"];
     let plain = name.replace('_', "");
     let of = |words: &[&str]| {
@@ -751,6 +752,12 @@ fn of_job(name: &str) -> Option<String> {
         "job_id" => "Cluster",
         "nodeid" | "node_id" | "nodenumber" => "Node",
         _ if of(&["process", "proc"]) => "Process",
+        "jobidx" | "jobindex" | "jobno" | "jobnum" | "jobnumber" | "job_idx" | "job_index" | "job_no" | "job_num"
+        | "job_number"
+            if is_one_of_several =>
+        {
+            "Process"
+        }
         _ if of(&["cluster", "clust"]) => "Cluster",
         "requestcpus" => "request_cpus",
         "requestmemory" => "request_memory",

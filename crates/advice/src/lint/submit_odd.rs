@@ -245,7 +245,7 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
             let message = format!("`{name}` is `{value}`, and is read by its beginning");
             Some((message, "write a whole number".to_owned()))
         }
-        "machine_count" if number(value).is_none() => {
+        "machine_count" if !value.is_empty() && value.parse::<u32>().is_err() => {
             let message = format!("`{name}` is `{value}`, and is read by its beginning");
             Some((message, "write a whole number".to_owned()))
         }

@@ -3,7 +3,6 @@
 //! In: the arguments of the statement. Out: the fault and its help.
 
 use super::submit_odd::NUMBERS;
-use super::submit_values::is_size_unit;
 use crate::submit::queue::{ItemKind, ItemList, PathKind, QueueStatement, Slice, number};
 
 /// The name of a file with the number of the job.
@@ -124,6 +123,11 @@ pub(super) fn odd_items(queue: &QueueStatement<'_>) -> Option<(String, String)> 
             let message = format!("`from` takes the name of a file, here `{file}`");
             Some((message, format!("write `queue {} from [{slice} {name}`", queue.names.join(","))))
         }
+        ItemList::File(file) if names_after_file(file).is_some() => {
+            let (name, names) = names_after_file(file)?;
+            let message = format!("`from` takes the name of a file, here `{file}`");
+            Some((message, format!("write `queue {names} from {name}`")))
+        }
         ItemList::File(file) if file.contains(", ") => {
             Some((format!("`from` takes the name of a file, here `{file}`"), format!("write `in ({file})` for items")))
         }
@@ -144,6 +148,28 @@ pub(super) fn odd_items(queue: &QueueStatement<'_>) -> Option<(String, String)> 
         }
         _ => None,
     }
+}
+
+/// The name of a file with items, and the names of variables after it: `cities.txt city, country`.
+fn names_after_file(file: &str) -> Option<(&str, &str)> {
+    let (name, names) = file.split_once(char::is_whitespace).filter(|(name, _)| is_list_file(name))?;
+    let is_name = |word: &str| {
+        let begins = word.starts_with(|sign: char| sign.is_ascii_alphabetic() || sign == '_');
+        begins && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    };
+    let names = names.trim();
+    let mut words = names.split([',', ' ', '\t']).filter(|word| !word.is_empty());
+    (!names.is_empty() && words.all(is_name)).then_some((name, names))
+}
+
+/// A pattern of the names of plain files: `*.txt`, `data/*.fasta`. Folders are rarely called so.
+fn is_of_plain_files(pattern: &str) -> bool {
+    const ENDS: [&str; 20] = [
+        "bam", "cfg", "dat", "fasta", "fastq", "fits", "gz", "inp", "jpg", "json", "log", "pdf", "png", "py", "root",
+        "sh", "tgz", "txt", "xml", "yaml",
+    ];
+    let end = pattern.rsplit_once('.').map_or("", |(_, end)| end);
+    pattern.contains(['*', '?']) && ENDS.iter().any(|known| known.eq_ignore_ascii_case(end))
 }
 
 /// `queue $(Process)`: the numbers of jobs are known when they are queued.
@@ -199,6 +225,12 @@ pub(super) fn odd_text(queue: &QueueStatement<'_>) -> Option<(String, String)> {
             let word = joining_word(text)?;
             let message = format!("`{word}` is a pattern here, which no file has for a name");
             Some((message, "write the patterns alone, separated by blanks".to_owned()))
+        }
+        (ItemList::Here(_), ItemKind::Paths(PathKind::Directories))
+            if !text.is_empty() && words.clone().all(is_of_plain_files) =>
+        {
+            let message = format!("`{text}` matches files, and `dirs` takes folders alone");
+            Some((message, format!("write `matching files {text}`")))
         }
         (_, ItemKind::Paths(_)) => {
             let pattern = words.find(|word| word.contains("\\.") || word.contains(".*\\") || word.starts_with('^'))?;
@@ -266,12 +298,4 @@ pub(super) fn queue_fault(arguments: &str) -> Option<(String, &'static str)> {
     }
     let is_open = queue.count.contains('$') || queue.list == ItemList::None && arguments.contains('$');
     (!is_open && queue.jobs().is_none()).then(|| (format!("`{}` is not a number of jobs", queue.count), help))
-}
-
-/// Tests whether a number is followed by a word that is not a unit of sizes: `2 megs`.
-pub(super) fn has_other_unit(value: &str) -> bool {
-    let word = value.trim_start_matches(|sign: char| sign.is_ascii_digit() || sign == '.');
-    let letters = word.trim_start();
-    let is_word = !letters.is_empty() && letters.bytes().all(|byte| byte.is_ascii_alphabetic());
-    word.len() < value.len() && is_word && !is_size_unit(letters)
 }

@@ -172,7 +172,8 @@ pub(super) fn number_expected(mut found: Diagnostic, name: &str) -> Diagnostic {
 pub(super) fn no_amount(name: &str, text: &str) -> Option<Diagnostic> {
     let amount = number(text)?;
     let span = Span::new(0, text.len());
-    if amount < 0.0 {
+    // `condor_submit` rejects a retry with less.
+    if amount < 0.0 && !name.starts_with("retry_request_") {
         let message = format!("`{name}` is {amount}, which every slot has");
         return Some(Diagnostic::warning(message, span).help("write the amount that a job needs").code("odd-command"));
     }

@@ -37,6 +37,10 @@ const TEXTS: [&str; 6] = ["arguments", "args", "batch_name", "description", "env
 const WORDS: [(&str, &[&str]); 3] =
     [("docker_pull_policy", &["always"]), ("vm_networking_type", &["nat", "bridge"]), ("vm_type", &["kvm", "xen"])];
 
+/// Commands that are whole numbers: `condor_submit` cuts others.
+const WHOLE: [&str; 6] =
+    ["checkpoint_exit_code", "machine_count", "match_list_length", "max_retries", "priority", "success_exit_code"];
+
 /// The finding about a value of another shape.
 pub(super) fn odd_shape(name: &str, value: &str) -> Option<(String, String)> {
     typographic(name, value)
@@ -112,12 +116,28 @@ fn truth_for_name(name: &str, value: &str) -> Option<(String, String)> {
 
 /// `email_attributes = A; B`
 fn joined_names(name: &str, value: &str) -> Option<(String, String)> {
+    if (LISTS.contains(&name) || name == "transfer_input_files")
+        && let Some(item) = value.split(',').map(str::trim).find(|item| are_files_with_colons(item))
+    {
+        let message = format!("`{item}` is one name: `:` does not separate files");
+        return Some((message, format!("write `{}`", item.replace(':', ", "))));
+    }
     let is_list = LISTS.contains(&name) && name != "transfer_output_files";
     let parts: Vec<&str> = value.split(';').map(str::trim).filter(|part| !part.is_empty()).collect();
     (is_list && value.contains(';')).then(|| {
         let message = format!("`{value}` is one name: `;` does not separate");
         (message, format!("write `{name} = {}`", parts.join(", ")))
     })
+}
+
+/// Tests for names of files with colons between them, as in a path of classes: `a.jar:lib/b.jar`.
+fn are_files_with_colons(item: &str) -> bool {
+    let is_file = |part: &str| {
+        let (front, end) = part.rsplit_once('.').unwrap_or_default();
+        let is_ending = (1..=5).contains(&end.len()) && end.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        !front.is_empty() && is_ending && end.starts_with(|sign: char| sign.is_ascii_alphabetic())
+    };
+    item.contains(':') && !item.contains(['"', '$', ' ']) && item.split(':').all(is_file)
 }
 
 /// `getenv = HOME=/tmp` and `getenv = $HOME`
@@ -330,10 +350,17 @@ fn out_of_range(name: &str, value: &str) -> Option<(String, String)> {
             let message = format!("`{name}` is {value}, and no GPU has such a capability");
             Some((message, format!("write `{}`", amount()? / 10.0)))
         }
-        "kill_sig_timeout" if value.starts_with(|sign: char| sign.is_ascii_digit()) && number(value).is_none() => {
-            Some((format!("`{name}` is `{value}`, and is read by its beginning"), "write seconds".to_owned()))
+        "kill_sig_timeout" if !value.contains('$') && !value.is_empty() && value.parse::<i64>().is_err() => {
+            let help = "write a number of seconds".to_owned();
+            Some((format!("`{name}` is `{value}`, and is read by its beginning"), help))
         }
-        "machine_count" if amount()?.fract() != 0.0 => {
+        "kill_sig" | "remove_kill_sig" | "hold_kill_sig"
+            if value.starts_with(|sign: char| sign.is_ascii_digit()) && value.parse::<u32>().is_err() =>
+        {
+            let help = "write one signal, such as `SIGTERM` or `15`".to_owned();
+            Some((format!("`{name}` is `{value}`, and is read by its beginning"), help))
+        }
+        _ if WHOLE.contains(&name) && amount()?.fract() != 0.0 => {
             let message = format!("`{name}` is {value}, and counts as {}", amount()?.trunc());
             Some((message, "write a whole number".to_owned()))
         }
@@ -353,6 +380,11 @@ mod tests {
         for (name, value) in [
             ("encrypt_input_files", "true"),
             ("email_attributes", "RemoteHost; ExitCode"),
+            ("jar_files", "main.jar:lib/math.jar"),
+            ("transfer_input_files", "run.sh, a.csv:b.csv"),
+            ("priority", "2.5"),
+            ("kill_sig_timeout", "2 * 60"),
+            ("hold_kill_sig", "15 9"),
             ("getenv", "HOME=/tmp"),
             ("input", "a.txt, b.txt"),
             ("output", "out/$(Process).out error = err.txt"),
@@ -369,6 +401,11 @@ mod tests {
         }
         for (name, value) in [
             ("encrypt_input_files", "*.key"),
+            ("jar_files", "main.jar, math.jar"),
+            ("transfer_input_files", "https://example.org:8443/a.csv, run-10:30.log, osdf:///a/b.csv"),
+            ("priority", "-5"),
+            ("kill_sig_timeout", "120"),
+            ("kill_sig", "15"),
             ("getenv", "HOME, PATH"),
             ("getenv", "true"),
             ("output", "out/a,b"),

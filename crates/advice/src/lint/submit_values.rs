@@ -56,7 +56,9 @@ pub(super) fn bad_value(name: &str, value: &str) -> Option<(String, String)> {
             ];
             one_of(&known, "`ON_EXIT`, `ON_EXIT_OR_EVICT` or `ON_SUCCESS`")
         }
-        "arguments" => arguments_fault(name, value),
+        "arguments" | "java_vm_args" | "java_vm_arguments" | "tool_daemon_args" | "tool_daemon_arguments" => {
+            arguments_fault(name, value)
+        }
         "environment" => environment_fault(value)
             .map(|fault| (fault, "write `environment = \"NAME=value OTHER='with blanks'\"`".to_owned())),
         "accounting_group" | "accounting_group_user" => value
@@ -124,20 +126,31 @@ fn limit_fault(value: &str) -> Option<(String, String)> {
 /// The fault of the value of a command with a form of its own, and its help.
 fn other_value(name: &str, value: &str) -> Option<(String, String)> {
     match name {
-        "arguments2" | "environment2" | "java_vm_arguments2" if !value.starts_with('"') => Some((
-            format!("`{name}` is not in double quotes"),
-            format!("write `{name} = \"{}\"`", value.trim_matches('"')),
-        )),
+        "arguments2" | "environment2" | "java_vm_arguments2" | "tool_daemon_arguments2" if !value.starts_with('"') => {
+            let help = format!("write `{name} = \"{}\"`", value.trim_matches('"'));
+            Some((format!("`{name}` is not in double quotes"), help))
+        }
+        "arguments2" | "java_vm_arguments2" | "tool_daemon_arguments2" => {
+            let help = format!("write `{name} = \"a 'b c'\"`, with single quotes around an argument that has blanks");
+            quotes_fault(value).map(|fault| (fault, help))
+        }
         "delegate_job_gsi_credentials_lifetime" => value
             .parse::<i64>()
             .is_err()
             .then(|| (format!("`{name}` is `{value}`: expected a number of seconds"), "write seconds".to_owned())),
-        "ec2_ebs_volumes" if value.split(',').any(|volume| !volume.contains(':')) => Some((
-            format!("`{value}` is not a value of `{name}`"),
-            "write `volume:device`, as in `vol-12345678:sdb`".to_owned(),
-        )),
-        "retry_request_memory" => {
-            let sizes: Vec<f64> = value.split(',').map_while(|size| bytes(size.trim(), 1 << 20)).collect();
+        "ec2_ebs_volumes"
+            if value.split(',').any(|volume| !volume.trim().is_empty() && volume.matches(':').count() != 1) =>
+        {
+            Some((
+                format!("`{value}` is not a value of `{name}`"),
+                "write `volume:device`, as in `vol-12345678:sdb`".to_owned(),
+            ))
+        }
+        "request_memory" | "request_disk" | "retry_request_memory" | "retry_request_disk" => {
+            let unit = if name.ends_with("disk") { 1 << 10 } else { 1 << 20 };
+            // The first request is none of the retries.
+            let retries = value.split(',').skip(usize::from(name.starts_with("request_")));
+            let sizes: Vec<f64> = retries.map_while(|size| bytes(size.trim(), unit)).collect();
             let grows = sizes.windows(2).all(|pair| pair[0] < pair[1]);
             let help = "write larger and larger sizes, as in `4GB, 8GB`".to_owned();
             (!grows).then(|| (format!("`{name}` is `{value}`, and each try has to get more than the one before"), help))
@@ -266,7 +279,7 @@ fn arguments_fault(name: &str, value: &str) -> Option<(String, String)> {
     let fault = quotes_fault(value)?;
     let help = match requoted(value) {
         Some(meant) => format!("write `{name} = {meant}`"),
-        None => "write `arguments = \"a 'b c' \"\"d\"\"\"`, in double quotes as a whole, or none at all".to_owned(),
+        None => format!("write `{name} = \"a 'b c' \"\"d\"\"\"`, in double quotes as a whole, or none at all"),
     };
     Some((fault, help))
 }

@@ -3,29 +3,14 @@
 //! In: all values of a file. Out: the findings, each with its statement.
 
 use super::commands::needs;
-use super::refusals::{Assigned, EXECUTABLE, Reading, error, itself, refers_to, warning};
+use super::refusals::{EXECUTABLE, Reading, error, itself, refers_to, warning};
 use super::slips::Slips;
 use super::submit_items::without_same_parts;
 use super::submit_notations::of_shell;
 use super::submit_odd::SCHEMES;
-use super::submit_queue::{has_other_unit, items, numbered};
-use super::submit_values::grid_fault;
+use super::submit_queue::{items, numbered};
 use crate::submit::queue::{ItemKind, ItemList, QueueStatement};
 use classmate::internal::builtin::near;
-
-/// The commands that jobs on EC2 need, of each row one.
-pub(super) const EC2: &[&[&str]] = &[
-    &["ec2_access_key_id", "aws_access_key_id_file"],
-    &["ec2_secret_access_key", "aws_secret_access_key_file"],
-    &["ec2_ami_id"],
-];
-
-/// The commands that jobs on the Google Compute Engine need.
-pub(super) const GCE: &[&[&str]] = &[&["gce_image"], &["gce_machine_type"]];
-
-/// The commands that jobs on Azure need.
-pub(super) const AZURE: &[&[&str]] =
-    &[&["azure_image"], &["azure_location"], &["azure_size"], &["azure_admin_username"], &["azure_admin_key"]];
 
 /// Commands that exclude each other.
 pub(super) const EXCLUSIVE: [(&str, &str); 3] = [
@@ -88,14 +73,10 @@ impl Reading {
             let at = self.queue();
             self.found.push((at, error("there is no `executable`", &statements[at], "add `executable = …`")));
         }
-        if matches!(name.as_str(), "grid" | "9")
-            && let Some((value, at)) = self.value(&["grid_resource"]).cloned()
-            && let Some((message, help)) = grid_fault(&value).or_else(|| self.cloud(&value))
-        {
-            self.found.push((at, error(message, &statements[at], help)));
-        }
-        if matches!(name.as_str(), "vm" | "13") {
-            self.virtual_machine(statements);
+        match name.as_str() {
+            "grid" | "9" => self.grid(statements),
+            "vm" | "13" => self.virtual_machine(statements),
+            _ => {}
         }
         if matches!(name.as_str(), "scheduler" | "7")
             && let Some((_, at)) = self.value(&["deferral_time"]).cloned()
@@ -141,7 +122,11 @@ impl Reading {
     fn place_of_universe(&self, universe: &str) -> Option<usize> {
         let command = match universe {
             "docker" => "container_image",
-            "java" | "10" => "executable",
+            // `arguments =` without a value.
+            "java" | "10" => match self.values.get("arguments").and_then(|all| all.last()) {
+                Some((_, at)) => return Some(*at),
+                None => "executable",
+            },
             _ => return None,
         };
         self.value(&[command]).map(|(_, at)| *at)
@@ -185,88 +170,24 @@ impl Reading {
         self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
     }
 
-    /// The command that a kind of cloud needs and the file does not have.
-    pub(super) fn cloud(&self, resource: &str) -> Option<(String, String)> {
-        let mut words = resource.split_whitespace();
-        let kind = words.next()?.to_ascii_lowercase();
-        let needed: &[&[&str]] = match kind.as_str() {
-            "ec2" => EC2,
-            "gce" => GCE,
-            "azure" => AZURE,
-            _ => return None,
-        };
-        if kind == "ec2" && words.next().is_none() {
-            let help = "write `ec2 https://…` with the address of the service".to_owned();
-            return Some(("`grid_resource` of EC2 has no address".to_owned(), help));
-        }
-        let has = |name: &&str| {
-            let attribute = name.replace('_', "");
-            self.may_have(name) || self.may_have(&attribute) || self.may_have(&format!("my.{attribute}"))
-        };
-        let missing = needed.iter().find(|names| !names.iter().any(has))?;
-        let names: Vec<String> = missing.iter().map(|name| format!("`{name}`")).collect();
-        Some((format!("`{kind}` needs {}", names.join(" or ")), format!("add `{} = …`", missing[0])))
-    }
-
-    /// Commands of virtual machines that are missing, or are not taken.
-    pub(super) fn virtual_machine(&mut self, statements: &[String]) {
-        let is_plain = |(value, _): &&Assigned| !value.contains('$');
-        if let Some((value, at)) = self.value(&["vm_disk"]).filter(is_plain).cloned() {
-            let odd = |disk: &str| !(3..=4).contains(&(disk.matches(':').count() + 1));
-            let permits = |disk: &&str| disk.split(':').nth(2).is_some_and(|way| !matches!(way, "r" | "w" | "rw"));
-            if let Some(disk) = value.split(',').map(str::trim).find(|disk| odd(disk)) {
-                let message = format!("`{disk}` is not a disk of a virtual machine");
-                let help = "write `file:device:permission`, as in `disk.img:sda1:w`, perhaps with `:format`";
-                self.found.push((at, error(message, &statements[at], help)));
-            } else if let Some(disk) = value.split(',').map(str::trim).find(permits) {
-                let message = format!("the permission of the disk `{disk}` is not `r`, `w` or `rw`");
-                let help = "write `file:device:w`, or `r` for a disk that is only read";
-                self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
-            }
-        }
-        if let Some((value, at)) = self.value(&["vm_memory"]).filter(is_plain).cloned()
-            && (value.parse::<f64>().is_ok_and(|memory| memory <= 0.0) || has_other_unit(&value))
-        {
-            let message =
-                format!("`vm_memory` is `{value}`: expected a number of MiB, or one with a unit such as `GB`");
-            self.found.push((at, error(message, &statements[at], "write `vm_memory = 512`")));
-        }
-        if let Some((value, at)) = self.value(&["vm_macaddr"]).filter(is_plain).cloned() {
-            let is_byte = |part: &str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
-            if value.split(':').count() != 6 || !value.split(':').all(is_byte) {
-                let message = format!("`{value}` is not the address of a network card");
-                let help = "write six bytes, as in `00:11:22:33:44:55`";
-                self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
-            }
-        }
-        let all = ["input", "output", "error", "stdin", "stdout", "stderr"];
-        let streams = all.into_iter().find_map(|name| Some((name, self.value(&[name])?.1)));
-        if let Some((name, at)) = streams {
-            let message = format!("`{name}` cannot be used in the vm universe");
-            self.found.push((at, error(message, &statements[at], format!("remove `{name}`"))));
-        }
-        if let Some((_, at)) = self.value(&["vm_type"]).filter(|(kind, _)| kind.eq_ignore_ascii_case("xen")).cloned()
-            && !self.may_have("xen_kernel")
-        {
-            let help = "add `xen_kernel = included`, or the name of a file";
-            self.found.push((at, error("`vm_type = xen` needs `xen_kernel`", &statements[at], help)));
-        }
-    }
-
     /// Commands in the old and the new form, which need the word that both are meant.
     pub(super) fn both_forms(&mut self, statements: &[String]) {
-        const FORMS: [(&[&str], &str, &str); 4] = [
-            (&["arguments"], "arguments2", "allow_arguments_v1"),
-            (&["environment"], "environment2", "allow_environment_v1"),
-            (&["tool_daemon_args"], "tool_daemon_arguments", ""),
-            (&["java_vm_args"], "java_vm_arguments", ""),
+        const FORMS: [(&str, &str, &str); 8] = [
+            ("arguments", "arguments2", "allow_arguments_v1"),
+            ("environment", "environment2", "allow_environment_v1"),
+            ("tool_daemon_args", "tool_daemon_arguments", ""),
+            ("tool_daemon_args", "tool_daemon_arguments2", "allow_arguments_v1"),
+            ("tool_daemon_arguments", "tool_daemon_arguments2", "allow_arguments_v1"),
+            ("java_vm_args", "java_vm_arguments", ""),
+            ("java_vm_args", "java_vm_arguments2", "allow_arguments_v1"),
+            ("java_vm_arguments", "java_vm_arguments2", "allow_arguments_v1"),
         ];
         for (old, new, allows) in FORMS {
-            let (Some(_), Some((_, at))) = (self.value(old), self.value(&[new]).cloned()) else { continue };
+            let (Some(_), Some((_, at))) = (self.value(&[old]), self.value(&[new]).cloned()) else { continue };
             if !allows.is_empty() && self.may_have(allows) {
                 continue;
             }
-            let message = format!("`{}` and `{new}` cannot be used together", old[0]);
+            let message = format!("`{old}` and `{new}` cannot be used together");
             let more = if allows.is_empty() { String::new() } else { format!(", or write `{allows} = true`") };
             self.found.push((at, error(message, &statements[at], format!("remove one of them{more}"))));
         }
@@ -511,10 +432,10 @@ impl Reading {
             |name: &str, word: &str| self.value(&[name]).is_some_and(|(value, _)| value.eq_ignore_ascii_case(word));
         if is("should_transfer_files", "IF_NEEDED")
             && is("when_to_transfer_output", "ON_EXIT_OR_EVICT")
-            && let Some((_, at)) = self.value(&["when_to_transfer_output"]).cloned()
+            && let Some((_, at)) = self.value(&["should_transfer_files"]).cloned()
         {
             let message = "`ON_EXIT_OR_EVICT` cannot be used with `should_transfer_files = IF_NEEDED`";
-            self.found.push((at, error(message, &statements[at], "write `ON_EXIT`, or `should_transfer_files = YES`")));
+            self.found.push((at, error(message, &statements[at], "write `should_transfer_files = YES`, or `ON_EXIT`")));
         }
 
         let no =
