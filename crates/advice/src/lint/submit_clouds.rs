@@ -3,6 +3,7 @@
 //! In: all values of a file. Out: the findings, each with its statement.
 
 use super::refusals::{Assigned, Reading, error, warning};
+use super::relations::Values;
 use super::submit_requests::is_amount;
 use super::submit_values::grid_fault;
 
@@ -23,13 +24,17 @@ const AZURE: &[&[&str]] =
 impl Reading {
     /// Reports the resource of a grid job.
     pub(super) fn grid(&mut self, statements: &[String]) {
-        if let Some((value, at)) = self.value(&["grid_resource"]).cloned()
-            && let Some((message, help)) = grid_fault(&value).or_else(|| self.cloud(&value))
-        {
-            self.found.push((at, error(message, &statements[at], help)));
+        if let Some((value, at)) = self.value(&["grid_resource"]).cloned() {
+            let is_reported = self.found.iter().any(|(of, _)| *of == at);
+            let finding = match grid_fault(&value).or_else(|| self.cloud(&value)) {
+                Some((message, help)) => Some(error(message, &statements[at], help)),
+                None => parts_of_cloud(&value)
+                    .filter(|_| !is_reported)
+                    .map(|(message, help)| warning(message, &statements[at], help).code("odd-command")),
+            };
+            self.found.extend(finding.map(|finding| (at, finding)));
         }
         self.volumes(statements);
-        self.parts_of_cloud(statements);
     }
 
     /// The command that a kind of cloud needs and the file does not have.
@@ -46,46 +51,21 @@ impl Reading {
             let help = "write `ec2 https://…` with the address of the service".to_owned();
             return Some(("`grid_resource` of EC2 has no address".to_owned(), help));
         }
-        let has = |name: &&str| {
-            let attribute = name.replace('_', "");
-            self.may_have(name) || self.may_have(&attribute) || self.may_have(&format!("my.{attribute}"))
-        };
-        let missing = needed.iter().find(|names| !names.iter().any(has))?;
+        let missing = needed.iter().find(|names| !names.iter().any(|name| self.may_give(name)))?;
         let names: Vec<String> = missing.iter().map(|name| format!("`{name}`")).collect();
         Some((format!("`{kind}` needs {}", names.join(" or ")), format!("add `{} = …`", missing[0])))
     }
 
-    /// The resource of a cloud without a part that the job is put on hold for (`gcejob.cpp` and `azurejob.cpp`), and a service of EC2
-    /// that is not an address (`amazonCommands.cpp`).
-    fn parts_of_cloud(&mut self, statements: &[String]) {
-        let Some((value, at)) = self.value(&["grid_resource"]).filter(|(value, _)| !value.contains('$')).cloned()
-        else {
-            return;
-        };
-        if self.found.iter().any(|(of, _)| *of == at) {
-            return;
-        }
-        let words: Vec<&str> = value.split_whitespace().collect();
-        let lacks = |what: &str| (format!("`{value}` lacks a part of the resource"), format!("write {what}"));
-        let (message, help) = match words.as_slice() {
-            [kind, service, ..] if kind.eq_ignore_ascii_case("ec2") && !service.contains("://") => {
-                let message = format!("`{service}` is not the address of a service of EC2");
-                (message, "write `ec2 https://…`, with the address of the service".to_owned())
-            }
-            [kind, rest @ ..] if kind.eq_ignore_ascii_case("gce") && rest.len() < 3 => lacks(
-                "the address, the project and the zone, as in `gce https://www.googleapis.com/compute/v1 project us-east1-b`",
-            ),
-            [kind] if kind.eq_ignore_ascii_case("azure") => lacks("the number of the subscription after `azure`"),
-            _ => return,
-        };
-        self.found.push((at, warning(message, &statements[at], help).code("odd-command")));
+    /// Tests for a command, or the attribute that it sets: `ec2_ami_id`, `+EC2AmiID`.
+    fn may_give(&self, command: &str) -> bool {
+        let attribute = command.replace('_', "");
+        self.may_have(command) || self.may_have(&attribute) || self.may_have(&format!("my.{attribute}"))
     }
 
     /// Volumes of EC2 without the zone that they are in.
     fn volumes(&mut self, statements: &[String]) {
-        const ZONES: [&str; 3] = ["ec2_availability_zone", "ec2availabilityzone", "my.ec2availabilityzone"];
         let Some((_, at)) = self.value(&["ec2_ebs_volumes"]).cloned() else { return };
-        if !ZONES.iter().any(|name| self.may_have(name)) {
+        if !self.may_give("ec2_availability_zone") {
             let message = "`ec2_ebs_volumes` needs `ec2_availability_zone`";
             self.found.push((at, error(message, &statements[at], "add `ec2_availability_zone = …`")));
         }
@@ -93,10 +73,8 @@ impl Reading {
 
     /// Checkpoints of a virtual machine with a network, which need output on eviction.
     fn checkpoint_and_network(&mut self, statements: &[String]) {
-        let is_on = |name: &str| {
-            let words = ["true", "yes", "1", "t", "y"];
-            self.value(&[name]).is_some_and(|(value, _)| words.iter().any(|word| value.eq_ignore_ascii_case(word)))
-        };
+        let is_on =
+            |name: &str| self.value(&[name]).is_some_and(|(value, _)| Values::True.has(&value.to_ascii_lowercase()));
         let when = self.value(&["when_to_transfer_output"]);
         let is_allowed =
             when.is_some_and(|(value, _)| value.eq_ignore_ascii_case("ON_EXIT_OR_EVICT") || value.contains('$'));
@@ -172,5 +150,24 @@ impl Reading {
         }
         self.checkpoint_and_network(statements);
         self.xen(statements);
+    }
+}
+
+/// The resource of a cloud without a part that the job is put on hold for (`gcejob.cpp` and `azurejob.cpp`), and a service of EC2
+/// that is not an address (`amazonCommands.cpp`).
+fn parts_of_cloud(value: &str) -> Option<(String, String)> {
+    let words: Vec<&str> = value.split_whitespace().collect();
+    let lacks = |what: &str| (format!("`{value}` lacks a part of the resource"), format!("write {what}"));
+    match words.as_slice() {
+        _ if value.contains('$') => None,
+        [kind, service, ..] if kind.eq_ignore_ascii_case("ec2") && !service.contains("://") => {
+            let message = format!("`{service}` is not the address of a service of EC2");
+            Some((message, "write `ec2 https://…`, with the address of the service".to_owned()))
+        }
+        [kind, rest @ ..] if kind.eq_ignore_ascii_case("gce") && rest.len() < 3 => Some(lacks(
+            "the address, the project and the zone, as in `gce https://www.googleapis.com/compute/v1 project us-east1-b`",
+        )),
+        [kind] if kind.eq_ignore_ascii_case("azure") => Some(lacks("the number of the subscription after `azure`")),
+        _ => None,
     }
 }
