@@ -143,7 +143,9 @@ fn unquoted_argument(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Opti
     let is_unknown = |id: NodeId| match *tree.node(tree.bare(id)) {
         Node::Attr(word) => {
             let is_unknown = context.unknown_word.is_some_and(|is_unknown_word| is_unknown_word(word));
-            is_unknown && !(context.defined)(word) && !may_be_missing(tree, word)
+            // A name in capitals is that of a list.
+            let is_small = !word.display().bytes().any(|byte| byte.is_ascii_uppercase());
+            is_unknown && is_small && !(context.defined)(word) && !may_be_missing(tree, word)
         }
         _ => false,
     };
