@@ -75,7 +75,7 @@ impl<'c> ExecutionPoint<'c> {
         // The two are written together, but in files that are not here.
         let is_elsewhere = misses_files(self.config) || has_includes(self.config);
         let is_off = interval.is_empty() && !is_elsewhere || interval == "0" && self.is_known(INTERVAL);
-        let never = ["\"NONE\"", "NONE", "UNDEFINED", "FALSE"].iter().any(|word| word.eq_ignore_ascii_case(&text));
+        let never = ["\"NONE\"", "NONE", "UNDEFINED", "FALSE", "0"].iter().any(|word| word.eq_ignore_ascii_case(&text));
         let message = format!("`HIBERNATE` is never evaluated: `{INTERVAL}` is 0");
         if !is_off || never {
             return None;
