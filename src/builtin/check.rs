@@ -85,6 +85,7 @@ const RULES: &[(&str, CheckRule)] = &[
     ("comparison-chain", comparison_chain),
     ("precedence", negated_operand),
     ("precedence", scaled_test),
+    ("type-clash", calculated_text),
     ("always-error", negative_subscript),
     ("impossible-value", other_case),
     ("type-clash", compared_list),
@@ -496,22 +497,54 @@ fn negated_operand(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     Some(finding.write(checker.span(id), written))
 }
 
-/// `x =?= undefined * 1000`
+/// The first part of a sum or a product that has an operator: `a * 2` of `a * 2 + b`.
+fn first_calculation(checker: &Checker<'_>, mut id: NodeId) -> Option<NodeId> {
+    let of = |id: NodeId| checker.binary(id).filter(|(op, ..)| matches!(op.precedence(), 9 | 10));
+    while let Some((_, left, _)) = of(id) {
+        if of(left).is_none() {
+            return Some(id);
+        }
+        id = left;
+    }
+    None
+}
+
+/// `x =?= undefined * 1000`, `x =?= "a" * 1000 + y`
 fn scaled_test(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let (op, left, right) = checker.binary(id).filter(|(op, ..)| op.precedence() == 6)?;
-    let (inner, value, factor) = checker.binary(right).filter(|(op, ..)| matches!(op.precedence(), 9 | 10))?;
+    let part = first_calculation(checker, right)?;
+    let (inner, value, factor) = checker.binary(part)?;
     let constant = matches!(checker.literal(value), Some(Literal::Undefined | Literal::Bool(_) | Literal::Str(_)));
     if !constant || !matches!(checker.certain_type(factor), Some(Type::Int | Type::Real)) {
         return None;
     }
     let message = format!("`{}` binds more tightly than `{}`", inner.symbol(), op.symbol());
-    let finding = Diagnostic::warning(message, checker.span(right));
-    if ![left, value, factor].iter().all(|id| checker.fits(*id)) {
+    let finding = Diagnostic::warning(message, checker.span(part));
+    if part != right || ![left, value, factor].iter().all(|id| checker.fits(*id)) {
         return Some(finding.help("put parentheses around the comparison"));
     }
     let (left, value, factor) = (checker.text(left), checker.text(value), checker.text(factor));
     let written = format!("({left} {} {value}) {} {factor}", op.symbol(), inner.symbol());
     Some(finding.write(checker.span(id), written))
+}
+
+/// `"4" * Memory`: a string is not a number, whatever its text.
+fn calculated_text(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
+    // `+` is an attempt to join strings.
+    let (op, left, right) =
+        checker.binary(id).filter(|(op, ..)| matches!(op.precedence(), 9 | 10) && *op != BinaryOp::Add)?;
+    let text = [left, right].into_iter().find(|id| checker.certain_type(*id) == Some(Type::Str))?;
+    let is_scaled_test = |node: &Node| match *node {
+        Node::Binary(op, _, right) => op.precedence() == 6 && first_calculation(checker, right) == Some(id),
+        _ => false,
+    };
+    let number = |id: NodeId| matches!(checker.certain_type(id), Some(Type::Int | Type::Real));
+    if text == left && number(right) && checker.tree.nodes.iter().any(is_scaled_test) {
+        return None;
+    }
+    let message =
+        format!("`{}` calculates with numbers, and one side is a string: this is never a number", op.symbol());
+    Some(Diagnostic::warning(message, checker.span(text)).help("write a number, without quotes, or compare the string"))
 }
 
 /// `toLower(x) =?= "X86"`

@@ -429,7 +429,7 @@ fn version(tree: &Tree, op: BinaryOp, left: NodeId, right: NodeId) -> Option<Fin
 }
 
 /// Returns true for a string that is a pattern rather than a name.
-fn looks_like_pattern(text: &str) -> bool {
+pub(super) fn looks_like_pattern(text: &str) -> bool {
     text.starts_with('^') || text.ends_with('$') || text.contains(".*") || text.contains("\\.")
 }
 

@@ -14,7 +14,7 @@ use classmate::internal::analysis::evaluate::{Analysis, OPEN, unknown};
 use classmate::internal::syntax::expr::{Node, NodeId, Tree};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
-use classmate::internal::syntax::view::{Reference, View};
+use classmate::internal::syntax::view::{RefScope, Reference, View};
 use classmate::{Diagnostic, Expr, Span, Value};
 use classmate_config::internal::config::check::unit_of_days;
 
@@ -207,6 +207,7 @@ impl Finder<'_> {
         let found = found.or_else(of_call).or_else(|| self.no_request(op, left, right, span));
         let found = found.or_else(|| self.other_form(op, left, right, span));
         let found = found.or_else(|| self.above_total(op, left, right, span));
+        let found = found.or_else(|| self.with_itself(op, left, right, span));
         if let Some(found) = found {
             return Some(found);
         }
@@ -240,6 +241,78 @@ impl Finder<'_> {
             .or_else(|| of_values(&measured, op, &value, span))
             .or_else(|| of_range(&measured, op, &value, span))
             .or_else(|| of_unit(&measured, op, &value, measured.fact.unit.filter(|_| !made)?, span))
+    }
+
+    /// A part that is an attribute, times a constant, plus another one: the attribute and both constants.
+    fn linear(&self, id: NodeId) -> Option<(Reference, f64, f64)> {
+        /// Operators of a part.
+        const MOST: usize = 8;
+        let number = |id: NodeId| number_of(&self.constant(id)?);
+        let (mut id, mut steps) = (self.tree.bare(id), Vec::new());
+        let reference = loop {
+            if let Some(reference) = self.tree.reference(id) {
+                break reference;
+            }
+            let View::Binary { op, left, right } = self.tree.view(id) else { return None };
+            let (part, step) = match (op, number(right)) {
+                (BinaryOp::Add, Some(by)) => (left, (1.0, by)),
+                (BinaryOp::Subtract, Some(by)) => (left, (1.0, -by)),
+                (BinaryOp::Multiply, Some(by)) => (left, (by, 0.0)),
+                (BinaryOp::Add, None) => (right, (1.0, number(left)?)),
+                (BinaryOp::Subtract, None) => (right, (-1.0, number(left)?)),
+                (BinaryOp::Multiply, None) => (right, (number(left)?, 0.0)),
+                _ => return None,
+            };
+            steps.push(step);
+            if steps.len() > MOST {
+                return None;
+            }
+            id = self.tree.bare(part);
+        };
+        let (factor, sum) =
+            steps.iter().rev().fold((1.0, 0.0), |(factor, sum), (by, more)| (factor * by, sum * by + more));
+        Some((reference, factor, sum))
+    }
+
+    /// `RemoteUserPrio > RemoteUserPrio * 1.2`, `Owner == Owner`: one attribute on both sides, and the comparison decides alike for all of
+    /// its values.
+    fn with_itself(&self, op: BinaryOp, left: NodeId, right: NodeId, span: Span) -> Option<Diagnostic> {
+        let ((one, first, added), (two, second, more)) = (self.linear(left)?, self.linear(right)?);
+        if one.name != two.name || one.scope != two.scope {
+            return None;
+        }
+        let is_same = first == second && added == more;
+        // The larger side of `<` is the right one.
+        let sign = if matches!(op, BinaryOp::Less | BinaryOp::LessEqual) { -1.0 } else { 1.0 };
+        let (factor, sum) = (sign * (first - second), sign * (added - more));
+        let range = fact(one.name.folded()).and_then(|fact| fact.range);
+        let bound = |end: i64| if matches!(end, i64::MIN | i64::MAX) { None } else { Some(end as f64) };
+        let (low, high) = range.map_or((None, None), |(low, high)| (bound(low), bound(high)));
+        // The most that the first side is above the second one.
+        let most = if factor == 0.0 {
+            sum
+        } else {
+            let at = if factor > 0.0 { high } else { low };
+            at.map_or(f64::INFINITY, |at| factor * at + sum)
+        };
+        let is_never = match op {
+            BinaryOp::Greater | BinaryOp::Less => most <= 0.0,
+            BinaryOp::GreaterEqual | BinaryOp::LessEqual => most < 0.0,
+            BinaryOp::NotEqual | BinaryOp::Isnt => is_same,
+            _ => false,
+        };
+        let effect = if is_never {
+            "never true"
+        } else if is_same && matches!(op, BinaryOp::Equal | BinaryOp::Is) && one.scope != RefScope::My {
+            "true for every value of it"
+        } else {
+            return None;
+        };
+        let name = written(self.context.text, self.span(right)?);
+        let name = if is_same { name } else { one.name.to_string() };
+        let message = format!("both sides are about `{name}`: this is {effect}");
+        let help = "write another attribute on one side, or that of the other ad, `TARGET.…`";
+        Some(Diagnostic::warning(message, span).help(help).code("impossible-value"))
     }
 
     /// Two names of which one always has an `@`, as `slot1@host` has, and the other one never.

@@ -288,6 +288,16 @@ impl<'c> Linter<'c> {
         !(named || capital || there || unknowns::is_fact(word) || self.config.definition(word.folded()).is_some())
     }
 
+    /// Returns true if a word in small letters after a capital, such as `Nebraska`, is the name of nothing.
+    fn is_unknown_name(&self, word: Name) -> bool {
+        let text = word.display();
+        let is_plain = |rest: &str| rest.len() > 2 && rest.bytes().all(|byte| byte.is_ascii_lowercase());
+        let is_capital =
+            text.starts_with(|sign: char| sign.is_ascii_uppercase()) && text.get(1..).is_some_and(is_plain);
+        let is_defined = self.config.definition(word.folded()).is_some();
+        is_capital && !self.may_exist(word) && !is_defined
+    }
+
     /// Returns true if a word that a transform sets an attribute to is probably not an attribute: no transform has it elsewhere.
     fn is_unknown_value(&self, word: Name) -> bool {
         let text = word.display();

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::knobs::bare;
-use super::lists::{Found, misses_files};
+use super::lists::{DAEMONS, Found, has_includes, misses_files};
 use super::unknowns;
 use classmate::Diagnostic;
 use classmate_config::internal::config::check::{has_root, is_variable, referenced};
@@ -32,12 +32,14 @@ const ROLES: [(&str, &[&str]); 7] = [
 /// The findings about `DAEMON_LIST` and what it leaves out.
 pub(super) fn check(config: &Config) -> Found {
     let mut found = Found::new();
+    local_names(config, &mut found);
     let Some(list) = config.definition(LIST.as_bytes()).filter(|list| list.place.is_some()) else { return found };
     let Some(text) = unknowns::known_value(config, &list) else { return found };
     let items: BTreeSet<String> =
         list_items(&text).iter().map(|item| String::from_utf8_lossy(item).to_ascii_uppercase()).collect();
     unused_ports(config, &list, &items, &mut found);
     controllers(config, &items, &mut found);
+    available(config, &list, &items, &mut found);
     lost_roles(config, &items, &mut found);
     idle_settings(config, &list, &items, &mut found);
     found
@@ -54,32 +56,152 @@ fn unused_ports(config: &Config, list: &Definition<'_>, items: &BTreeSet<String>
     }
 }
 
+/// The variables that name the controller of a daemon, each behind the daemon and the controller, upper case.
+fn controlled(config: &Config) -> Vec<(String, String, Definition<'_>)> {
+    let written = config.definitions().filter(|one| one.place.is_some() && one.template.is_none());
+    let pair = |one: Definition<'_>| {
+        let upper = String::from_utf8_lossy(bare(one.name)).to_ascii_uppercase();
+        let daemon = upper.strip_prefix("MASTER_")?.strip_suffix("_CONTROLLER")?.to_owned();
+        let value = unknowns::known_value(config, &one)?;
+        let value = String::from_utf8_lossy(value.trim_ascii()).to_ascii_uppercase();
+        (!value.is_empty()).then_some((daemon, value))
+    };
+    written.filter_map(|one| pair(one).map(|(daemon, controller)| (daemon, controller, one))).collect()
+}
+
 /// A daemon that another one is to start and to stop, `MASTER_NEGOTIATOR_CONTROLLER = HAD`, where the master does not have that one
-/// (`SetupControllers` in HTCondor's `masterDaemon.cpp`: the master ends with an error).
+/// (`SetupControllers` in HTCondor's `masterDaemon.cpp`: the master ends with an error), or where that one never does it.
 fn controllers(config: &Config, items: &BTreeSet<String>, found: &mut Found) {
     if misses_files(config) {
         return;
     }
-    for one in config.definitions().filter(|one| one.place.is_some() && one.template.is_none()) {
-        let upper = String::from_utf8_lossy(bare(one.name)).to_ascii_uppercase();
-        let daemon = upper.strip_prefix("MASTER_").and_then(|rest| rest.strip_suffix("_CONTROLLER"));
-        let (Some(daemon), Some(value)) = (daemon, unknowns::known_value(config, &one)) else { continue };
-        let value = String::from_utf8_lossy(value.trim_ascii()).to_ascii_uppercase();
+    for (daemon, value, one) in controlled(config).into_iter().filter(|(daemon, ..)| items.contains(daemon)) {
         // It is HAD that starts and stops the others.
         let is_reversed = daemon == "HAD" && items.contains(&value);
-        if value.is_empty() || items.contains(&value) && !is_reversed || !items.contains(daemon) {
-            continue;
-        }
+        let is_other = DAEMONS.contains(&&*value) && !is_like(config, &value, "HAD");
         let (message, help) = if is_reversed {
             let help = format!("write `MASTER_{value}_CONTROLLER = HAD`");
             (format!("`{value}` is to control `HAD`, and not the other way round"), help)
-        } else {
+        } else if !items.contains(&value) {
             let help = format!("add it: `{LIST} = $({LIST}) {value}`");
             (format!("`{value}` is to control `{daemon}`, and is not in `{LIST}`"), help)
+        } else if is_other {
+            let message = format!("`{value}` is to control `{daemon}`, and does not start or stop other daemons");
+            (message, format!("write `MASTER_{daemon}_CONTROLLER = HAD`"))
+        } else {
+            continue;
         };
         let name = String::from_utf8_lossy(one.name).into_owned();
         found.push((one.name_warning(message).help(help).code("conflicting-knobs"), name));
     }
+}
+
+/// The daemons for high availability in the list, without what they need (`StateMachine.cpp`, `AbstractReplicatorStateMachine.cpp`), or
+/// beside a daemon that the master does not leave to them.
+fn available(config: &Config, list: &Definition<'_>, items: &BTreeSet<String>, found: &mut Found) {
+    const CONTROLLEE: &str = "HAD_CONTROLLEE";
+    if misses_files(config) || has_includes(config) {
+        return;
+    }
+    let is_set = |name: &str| {
+        let own = |one: &Definition<'_>| {
+            let own = one.name.rsplit(|byte| *byte == b'.').next().unwrap_or_default();
+            own.eq_ignore_ascii_case(name.as_bytes()) && !one.raw.trim_ascii().is_empty()
+        };
+        config.definitions().any(|one| own(&one))
+    };
+    let controlled = controlled(config);
+    let has_settings = || {
+        let is_of_it = |name: &[u8]| {
+            let upper = bare(name).to_ascii_uppercase();
+            is_variable(&upper) && (upper.starts_with(b"HAD_") || upper.starts_with(b"REPLICATION_"))
+        };
+        !controlled.is_empty() || config.definitions().any(|one| one.place.is_some() && is_of_it(one.name))
+    };
+    let warning = |message: String| list.name_warning(message).code("conflicting-knobs");
+    let replicates = config.boolean("HAD_USE_REPLICATION", false).unwrap_or(true);
+    for (daemon, members) in [("HAD", "HAD_LIST"), ("REPLICATION", "REPLICATION_LIST")] {
+        // `HAD_USE_REPLICATION` without its list is reported there.
+        if !items.contains(daemon) || is_set(members) || !has_settings() || daemon == "REPLICATION" && replicates {
+            continue;
+        }
+        let message = format!("`{daemon}` is in `{LIST}`, and `{members}` is not set: the daemon ends with an error");
+        let help = format!("set `{members}` to the central managers, each with its port");
+        found.push((warning(message).help(help), LIST.to_owned()));
+    }
+    if !items.contains("HAD") || !is_set("HAD_LIST") {
+        return;
+    }
+    let own = config.definition(CONTROLLEE.as_bytes()).filter(|one| one.place.is_some());
+    let value = own.as_ref().map_or_else(|| Some(b"NEGOTIATOR".to_vec()), |one| unknowns::known_value(config, one));
+    let Some(value) = value else { return };
+    let controllee = String::from_utf8_lossy(value.trim_ascii()).to_ascii_uppercase();
+    let variable = format!("MASTER_{controllee}_CONTROLLER");
+    let mut of_had = controlled.iter().filter(|(_, controller, _)| controller == "HAD");
+    if is_set(&variable) {
+        return;
+    }
+    if let Some((daemon, _, one)) = of_had.find(|(daemon, ..)| items.contains(daemon)) {
+        // Several daemons of this kind have names of their own for it.
+        let message = format!("`HAD` starts and stops `{controllee}`, and is to control `{daemon}`");
+        let help = format!("write `{CONTROLLEE} = {daemon}`, or set `{variable} = HAD`");
+        let at = own.as_ref().unwrap_or(one);
+        let name = String::from_utf8_lossy(at.name).into_owned();
+        let is_one =
+            config.names().filter(|name| name.to_ascii_uppercase().ends_with(CONTROLLEE.as_bytes())).count() < 2;
+        if is_one {
+            found.push((at.name_warning(message).help(help).code("conflicting-knobs"), name));
+        }
+    } else if controlled.is_empty() && items.contains(&controllee) {
+        let message =
+            format!("`HAD` is in `{LIST}`, and `{variable}` is not set: `{controllee}` runs on every manager");
+        found.push((warning(message).help(format!("set `{variable} = HAD`")), LIST.to_owned()));
+    }
+}
+
+/// A local name that a daemon gets, `-local-name second`, and no setting has, while other settings have one that no daemon gets:
+/// `SCHEDD.OTHER.SPOOL`.
+fn local_names(config: &Config, found: &mut Found) {
+    if misses_files(config) || has_includes(config) {
+        return;
+    }
+    let upper = |text: &[u8]| String::from_utf8_lossy(text).to_ascii_uppercase();
+    let given = |one: Definition<'_>| {
+        let value = unknowns::known_value(config, &one).filter(|_| upper(one.name).ends_with("_ARGS"))?;
+        let words = upper(&value);
+        let mut words = words.split_whitespace();
+        words.find(|word| *word == "-LOCAL-NAME")?;
+        Some(words.next()?.to_owned())
+    };
+    let written = config.definitions().filter(|one| one.place.is_some() && one.template.is_none());
+    let given: Vec<(String, Definition<'_>)> = written.filter_map(|one| Some((given(one)?, one))).collect();
+    if given.is_empty() {
+        return;
+    }
+    // The master gives its daemons their own names as well.
+    let started = config.list(LIST).unwrap_or_default();
+    let started: BTreeSet<String> = started.iter().map(|name| upper(name)).collect();
+    let names: Vec<String> = config.names().map(upper).collect();
+    let of = |name: &str| name.split('.').map(str::to_owned).collect::<Vec<String>>();
+    let parts: Vec<Vec<String>> = names.iter().map(|name| of(name)).filter(|parts| parts.len() > 1).collect();
+    let is_used =
+        |local: &String| parts.iter().any(|parts| parts.split_last().is_some_and(|(_, front)| front.contains(local)));
+    let is_stray = |parts: &&Vec<String>| {
+        let [daemon, local, _] = &parts[..] else { return false };
+        let is_given = given.iter().any(|(name, _)| name == local);
+        let is_daemon = |name: &String| DAEMONS.contains(&name.as_str());
+        is_daemon(daemon) && !is_daemon(local) && !is_given && !started.contains(local)
+    };
+    let strays: BTreeSet<&String> = parts.iter().filter(is_stray).filter_map(|parts| parts.get(1)).collect();
+    let mut unused = given.iter().filter(|(name, _)| !is_used(name));
+    let (Some(stray), Some((name, one)), None) = (strays.first(), unused.next(), unused.next()) else { return };
+    if strays.len() > 1 {
+        return;
+    }
+    let message =
+        format!("no setting is for the local name `{name}`: those here are for `{stray}`, which no daemon has");
+    let warning = one.name_warning(message).help(format!("write one name in both, as in `-local-name {stray}`"));
+    found.push((warning.code("unread-prefix"), String::from_utf8_lossy(one.name).into_owned()));
 }
 
 /// Settings of a daemon that is not in the list.

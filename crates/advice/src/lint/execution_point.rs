@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::knobs::bare;
-use super::lists::Found;
+use super::lists::{Found, has_includes, misses_files};
 use super::{second_place, unknowns};
 use classmate::Diagnostic;
 use classmate::internal::diagnostic::Severity;
@@ -72,8 +72,10 @@ impl<'c> ExecutionPoint<'c> {
         const INTERVAL: &str = "HIBERNATE_CHECK_INTERVAL";
         let (one, text) = self.set("HIBERNATE")?;
         let interval = self.text(INTERVAL);
-        let is_off = (interval.is_empty() || interval == "0") && self.is_known(INTERVAL);
-        let never = ["\"NONE\"", "NONE", "UNDEFINED", "FALSE"].iter().any(|word| word.eq_ignore_ascii_case(&text));
+        // The two are written together, but in files that are not here.
+        let is_elsewhere = misses_files(self.config) || has_includes(self.config);
+        let is_off = interval.is_empty() && !is_elsewhere || interval == "0" && self.is_known(INTERVAL);
+        let never = ["\"NONE\"", "NONE", "UNDEFINED", "FALSE", "0"].iter().any(|word| word.eq_ignore_ascii_case(&text));
         let message = format!("`HIBERNATE` is never evaluated: `{INTERVAL}` is 0");
         if !is_off || never {
             return None;

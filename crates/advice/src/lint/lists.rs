@@ -16,7 +16,7 @@ use classmate_config::internal::config::setting::list_items;
 use classmate_config::{Config, Definition};
 
 /// Daemons that `DAEMON_LIST` can name without further settings.
-const DAEMONS: [&str; 16] = [
+pub(super) const DAEMONS: [&str; 16] = [
     "MASTER",
     "COLLECTOR",
     "NEGOTIATOR",
@@ -337,7 +337,8 @@ impl<'c> Lists<'c> {
         shorter.chain(longer).chain(alike).take(MAX_NAMES).find(is_meant).cloned()
     }
 
-    /// A name of the files, which nothing lists or uses, with a word more or less than another name: `HasLocalScratch`, `HasScratch`.
+    /// A name of the files, which nothing lists or uses, with a word more or less than another name, or another one at its end:
+    /// `HasLocalScratch`, `HasScratch`.
     fn with_other_words(&self, item: &[u8]) -> Option<Vec<u8>> {
         /// Names that are looked at.
         const MAX_NAMES: usize = 1000;
@@ -351,9 +352,17 @@ impl<'c> Lists<'c> {
             let mut rest = many.iter();
             let is_part =
                 few.len() > 1 && many.len() == few.len() + 1 && few.iter().all(|word| rest.any(|one| one == word));
+            // `HAS_CVMFS_ATLAS`, `HAS_CVMFS_cms`
+            let is_word =
+                |word: Option<&String>| word.is_some_and(|word| !word.bytes().any(|byte| byte.is_ascii_digit()));
+            let has_other_end = own.len() > 2
+                && own.len() == other.len()
+                && own[..own.len() - 1] == other[..own.len() - 1]
+                && is_word(own.last())
+                && is_word(other.last());
             // `SLOT1_HasMatlab` is the one of a slot.
             let is_of_other = name.ends_with(&[b"_", item.to_ascii_uppercase().as_slice()].concat());
-            (is_part && !is_of_other).then(|| written.to_vec())
+            (has_other_end || is_part && !is_of_other).then(|| written.to_vec())
         })
     }
 

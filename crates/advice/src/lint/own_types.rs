@@ -4,9 +4,9 @@
 
 use std::fmt::Display;
 
-use super::arguments::OF_STRINGS;
+use super::arguments::{OF_STRINGS, looks_like_pattern};
 use super::attributes::is_known;
-use classmate::internal::syntax::expr::Node;
+use classmate::internal::syntax::expr::{Node, NodeId};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::{BinaryOp, UnaryOp};
 use classmate::internal::syntax::view::{RefScope, View};
@@ -32,6 +32,7 @@ pub(super) fn check(expr: &Expr, value: &dyn Fn(Name) -> Option<Expr>) -> Option
     compared(expr, value)
         .or_else(|| called(expr, value))
         .or_else(|| swapped(expr, value))
+        .or_else(|| pattern(expr, value))
         .or_else(|| joined(expr, value))
 }
 
@@ -130,6 +131,29 @@ fn swapped(expr: &Expr, value: &dyn Fn(Name) -> Option<Expr>) -> Option<Diagnost
         let is_swapped = tree.reference(tree.bare(list)).is_some();
         let help = if is_swapped { "the list is the second argument: swap them" } else { "write one item first" };
         Some(found.help(help))
+    })
+}
+
+/// The finding about the first `regexp(TARGET.Subject, MY.Allowed)` beside `Allowed = "^/DC=org/"`: the pattern is the first argument.
+fn pattern(expr: &Expr, value: &dyn Fn(Name) -> Option<Expr>) -> Option<Diagnostic> {
+    let tree = expr.tree();
+    (tree.first_of(expr.root())..=expr.root()).find_map(|id| {
+        let View::Call { name, arguments } = tree.view(id) else { return None };
+        let (first, second) = (*arguments.first()?, *arguments.get(1)?);
+        let of = |id: NodeId| tree.reference(tree.bare(id));
+        let (text, own) = (of(first)?, of(second).filter(|own| own.scope != RefScope::Target)?);
+        let is_text = text.scope == RefScope::Target || is_known(text.name.folded());
+        if name.folded() != b"regexp" || !is_text {
+            return None;
+        }
+        let value = value(own.name)?;
+        let Node::Literal(Literal::Str(pattern)) = value.tree().node(value.tree().bare(value.root())) else {
+            return None;
+        };
+        let pattern = String::from_utf8_lossy(pattern).into_owned();
+        let message = format!("`{}` is the pattern `{pattern}` here, and the pattern is the first argument", own.name);
+        let found = Diagnostic::warning(message, tree.span(second)?).code("bad-argument");
+        looks_like_pattern(&pattern).then(|| found.help("swap the two arguments"))
     })
 }
 

@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use super::attributes::is_always_present;
 use classmate::internal::syntax::expr::{Node, NodeId, Tree};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::{BinaryOp, UnaryOp};
@@ -79,7 +80,11 @@ fn refused(steps: &[TransformStep<'_>]) -> Option<Diagnostic> {
     let (mut present, mut missing) = (Vec::new(), Vec::new());
     for id in expr.tree().flattened(BinaryOp::And, expr.root()) {
         match asked(expr.tree(), id) {
-            Some((name, true)) => present.push(name),
+            // A clause about the value of what all jobs have does not ask for it.
+            Some((name, true)) if !is_always_present(name.to_ascii_lowercase().as_bytes()) || asks(expr.tree(), id) => {
+                present.push(name);
+            }
+            Some((_, true)) => {}
             Some((name, false)) => missing.push(name),
             None => {}
         }
@@ -103,6 +108,11 @@ fn refused(steps: &[TransformStep<'_>]) -> Option<Diagnostic> {
             None
         }
     })
+}
+
+/// Tests whether a clause asks if an attribute is there.
+fn asks(tree: &Tree, id: NodeId) -> bool {
+    (tree.first_of(id)..=id).any(|part| matches!(tree.node(part), Node::Literal(Literal::Undefined) | Node::Call(_)))
 }
 
 /// The attribute that a clause needs to be there (true), or to be missing.

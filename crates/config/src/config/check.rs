@@ -333,6 +333,9 @@ impl<'c> Checker<'c> {
                 if let Some(now) = knob.now {
                     let message = format!("`{}` is the obsolete name of `{now}`", shown(name));
                     let warning = definition.name_warning(message).code("obsolete-knob").help(format!("write `{now}`"));
+                    let mut warning = warning;
+                    // It is read all the same.
+                    warning.severity = Severity::Note;
                     let span = warning.span;
                     self.found.push(if span.end > 0 { warning.fix(span, now) } else { warning });
                 }
@@ -442,7 +445,12 @@ impl<'c> Checker<'c> {
         } else {
             (format!("`{name}` is obsolete: `{now}` took its place"), format!("write `{now}`"))
         };
-        self.found.push(definition.name_warning(message).code("obsolete-knob").help(help));
+        let mut found = definition.name_warning(message).code("obsolete-knob").help(help);
+        // Two that nothing reads any more have no other name.
+        if !now.is_empty() {
+            found.severity = Severity::Note;
+        }
+        self.found.push(found);
     }
 
     /// Reports a variable that only earlier versions read; returns true if nothing more is to be said about it.

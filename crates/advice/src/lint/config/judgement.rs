@@ -213,7 +213,9 @@ impl Linter<'_> {
         let defined = |name: Name| unknowns::is_fact(name) || gets(name);
         let copied = |name: Name| self.copies(name);
         let given = |name: Name| self.jobs_get(name);
-        let unknown_word = |word: Name| self.is_unknown_word(word);
+        // With one ad alone, an attribute is hardly compared with another one of it.
+        let alone = sees_one_ad(&String::from_utf8_lossy(bare(name)).to_ascii_uppercase());
+        let unknown_word = |word: Name| self.is_unknown_word(word) || alone && self.is_unknown_name(word);
         let beside = || self.beside(definition);
         let context = LintContext {
             beside: &beside,
@@ -270,7 +272,9 @@ impl Linter<'_> {
         found.retain(|found| {
             let other = found.related.as_ref().map(|label| label.span);
             let both = is_foreign(found.span) && other.is_some_and(is_foreign);
-            found.code != "duplicate-clause" || !(both || definition.template.is_some())
+            let is_of_template =
+                definition.template.is_some() && matches!(found.code, "duplicate-clause" | "version-dependent");
+            !(is_of_template || found.code == "duplicate-clause" && both)
         });
         if sees_one_ad(&upper) {
             let known: Vec<Span> =

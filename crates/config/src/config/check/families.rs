@@ -147,10 +147,14 @@ pub(super) fn of_slots(name: &str) -> Option<String> {
     let (front, rest) = name.split_once('.')?;
     let upper = front.to_ascii_uppercase();
     let rest_upper = rest.to_ascii_uppercase();
+    let is_of_type = is_of_slot_type(&rest_upper);
     let (number, is_other) = match upper.strip_prefix("SLOT_TYPE_") {
-        Some(number) => (number, is_variable(rest_upper.as_bytes()) && !is_of_slot_type(&rest_upper)),
+        Some(number) => (number, is_variable(rest_upper.as_bytes()) && !is_of_type),
         None => (upper.strip_prefix("SLOT")?, false),
     };
+    // A slot has attributes of its own, and no policies.
+    let front =
+        if is_of_type && rest_upper != "STARTD_ATTRS" { format!("SLOT_TYPE_{number}") } else { front.to_owned() };
     let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
     (is_number && !is_other && !rest.is_empty() && !rest.contains('.')).then(|| format!("{front}_{rest}"))
 }
@@ -173,7 +177,7 @@ mod tests {
         assert_eq!(of_daemon("SCHEDD_MAX_JOBS_RUNNING", &is_known).as_deref(), Some("SCHEDD.MAX_JOBS_RUNNING"));
         assert_eq!(of_daemon("SITE_MAX_JOBS_RUNNING", &is_known), None);
         assert_eq!(of_slots("SLOT_TYPE_1.START").as_deref(), Some("SLOT_TYPE_1_START"));
-        assert_eq!(of_slots("SLOT1.START").as_deref(), Some("SLOT1_START"));
+        assert_eq!(of_slots("SLOT1.START").as_deref(), Some("SLOT_TYPE_1_START"));
         assert_eq!(of_slots("SCHEDD.START"), None);
         assert_eq!(of_slots("slot_type_1.BASE_CGROUP"), None);
         assert_eq!(of_slots("SLOT_TYPE_1.BACKFILL").as_deref(), Some("SLOT_TYPE_1_BACKFILL"));

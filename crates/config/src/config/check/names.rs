@@ -1,4 +1,5 @@
-//! Names of knobs by what they look like.
+//! Names of knobs by what they look like. One file of more than 600 lines: each rule is of one kind of names, and all share the lists of
+//! known names.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -129,7 +130,8 @@ pub(super) fn of_words(name: &[u8]) -> Option<String> {
         && number.bytes().all(|byte| byte.is_ascii_digit())
     {
         if is_of_slot_type(what) {
-            return Some(format!("SLOT{number}_{what}` or `SLOT_TYPE_{number}_{what}"));
+            let of_one = if what == "STARTD_ATTRS" { format!("SLOT{number}_{what}` or `") } else { String::new() };
+            return Some(format!("{of_one}SLOT_TYPE_{number}_{what}"));
         }
         if names(OF_SLOT).any(|known| known == what) {
             return Some(format!("SLOT{number}_{what}"));
@@ -297,12 +299,16 @@ pub(super) fn of_slot_type(name: &[u8]) -> Option<String> {
     (!known.as_bytes().eq_ignore_ascii_case(what)).then(|| format!("{front}{known}"))
 }
 
-/// The variable of one slot that a name is but for a letter: `SLOT1_USERS`.
+/// The variable of one slot that a name is but for a letter: `SLOT1_USERS`. Of those for a type of slots, there is none for one slot, but
+/// for its attributes (`publish_static` in `Resource.cpp`): `SLOT1_PARTITIONABLE`.
 pub(super) fn of_slot(name: &[u8]) -> Option<String> {
     let upper = String::from_utf8_lossy(name).to_ascii_uppercase();
     let rest = upper.strip_prefix("SLOT")?;
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     let what = rest[digits..].strip_prefix('_').filter(|_| digits > 0)?;
+    if is_of_slot_type(what) && what != "STARTD_ATTRS" {
+        return Some(format!("SLOT_TYPE_{}_{what}", &rest[..digits]));
+    }
     let known = near::closest_within(1, what.as_bytes(), names(OF_SLOT))?;
     (known != what).then(|| format!("SLOT{}_{known}", &rest[..digits]))
 }
@@ -402,8 +408,29 @@ const BEFORE_MEMBERS: [&str; 19] = [
     "SYSTEM_PERIODIC_VACATE_",
 ];
 
-/// The variable of a member of a list that a name is but for a letter of its beginning: `JOB_TRANSFORMS_Site`.
+/// Beginnings that no variable of a member of a list has, although its list has them, and those that it has (`JobRouter.cpp`,
+/// `userMap.cpp`, `schedd.cpp`).
+const WRONG_BEGINNINGS: [(&str, &str); 9] = [
+    ("CLASSAD_USER_MAP_", "CLASSAD_USER_MAPFILE_"),
+    ("JOB_ROUTER_POST_ROUTE_TRANSFORM_", "JOB_ROUTER_TRANSFORM_"),
+    ("JOB_ROUTER_POST_TRANSFORM_", "JOB_ROUTER_TRANSFORM_"),
+    ("JOB_ROUTER_PRE_ROUTE_TRANSFORM_", "JOB_ROUTER_TRANSFORM_"),
+    ("JOB_ROUTER_PRE_TRANSFORM_", "JOB_ROUTER_TRANSFORM_"),
+    ("SCHEDD_CLASSAD_USER_MAPDATA_", "CLASSAD_USER_MAPDATA_"),
+    ("SCHEDD_CLASSAD_USER_MAPFILE_", "CLASSAD_USER_MAPFILE_"),
+    ("SCHEDD_JOB_TRANSFORM_", "JOB_TRANSFORM_"),
+    ("SCHEDD_SUBMIT_REQUIREMENT_", "SUBMIT_REQUIREMENT_"),
+];
+
+/// The variable of a member of a list that a name is but for its beginning, or a letter of it: `JOB_TRANSFORMS_Site`.
 pub(super) fn of_member(name: &[u8]) -> Option<String> {
+    let starts =
+        |wrong: &str| name.get(..wrong.len()).is_some_and(|front| front.eq_ignore_ascii_case(wrong.as_bytes()));
+    let is_name = |rest: &[u8]| !rest.is_empty() && !rest.eq_ignore_ascii_case(b"NAMES");
+    let wrong = WRONG_BEGINNINGS.iter().find(|(wrong, _)| starts(wrong) && is_name(&name[wrong.len()..]));
+    if let Some((wrong, meant)) = wrong {
+        return Some(format!("{meant}{}", String::from_utf8_lossy(&name[wrong.len()..])));
+    }
     // A beginning that is right is not a slip, nor one of another variable.
     let is_right = |end: usize| BEFORE_MEMBERS.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(&name[..end]));
     let ends = || memchr::memchr_iter(b'_', name).map(|at| at + 1).filter(|end| *end < name.len());

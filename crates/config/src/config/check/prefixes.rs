@@ -7,6 +7,7 @@ use super::super::{Definition, knob, shown};
 use super::names::{self, DAEMONS, is_of_every_daemon};
 use super::{Checker, families, is_named, is_variable};
 use classmate::internal::builtin::near;
+use classmate::internal::diagnostic::Severity;
 
 impl Checker<'_> {
     /// The prefix of a name and the rest; no rest if it is of another daemon.
@@ -94,11 +95,16 @@ impl Checker<'_> {
         if !is_prefix || !is_variable(own) || self.is_referenced(definition.name) {
             return;
         }
-        let is_daemon = is_daemon(second);
-        let local = if is_daemon { first } else { second };
+        let (is_turned, is_of_daemon) = (is_daemon(second), is_daemon(first));
+        let local = if is_turned { first } else { second };
         let message = format!("`{}` has no effect: a name has one prefix", shown(definition.name));
         let help = format!("write the local name or the daemon, as in `{}.{}`", shown(local), shown(own));
-        self.found.push(definition.name_warning(message).code("unread-prefix").help(help));
+        let mut warning = definition.name_warning(message).code("unread-prefix").help(help);
+        // HTCondor's manual has names of this form: `SCHEDD.SECOND.SPOOL`.
+        if is_of_daemon && !is_turned {
+            warning.severity = Severity::Note;
+        }
+        self.found.push(warning);
     }
 
     pub(super) fn is_referenced(&self, name: &[u8]) -> bool {

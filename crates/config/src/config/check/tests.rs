@@ -189,7 +189,7 @@ fn obsolete_names_and_unread_prefixes_are_told() {
     assert_eq!(
         found("HFS_ROUND_ROBIN_RATE = 5"),
         [
-            "warning 1:1+20 `HFS_ROUND_ROBIN_RATE` is the obsolete name of `GROUP_QUOTA_ROUND_ROBIN_RATE` [write `GROUP_QUOTA_ROUND_ROBIN_RATE`]"
+            "note 1:1+20 `HFS_ROUND_ROBIN_RATE` is the obsolete name of `GROUP_QUOTA_ROUND_ROBIN_RATE` [write `GROUP_QUOTA_ROUND_ROBIN_RATE`]"
         ]
     );
     assert_eq!(

@@ -199,7 +199,12 @@ impl Checker<'_> {
             return;
         }
         let kind = kind(&upper);
-        let word = words::rule(&upper);
+        // Of a daemon with a name of the site's own.
+        let of_own_daemon = || {
+            let daemon = upper.strip_suffix("_ENVIRONMENT")?;
+            self.daemons.contains(daemon.as_bytes()).then_some(words::environment as words::Rule)
+        };
+        let word = words::rule(&upper).or_else(of_own_daemon);
         let listed = kind.is_some() || word.is_some() || upper.starts_with("SEC_") || upper.starts_with("SLOT_TYPE_");
         if !listed && !unquoted && !is_program(&upper) {
             return;

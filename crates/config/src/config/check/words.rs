@@ -60,6 +60,8 @@ pub(super) fn rule(upper: &str) -> Option<Rule> {
         Some(debug)
     } else if is_log_size(upper) {
         Some(log_size)
+    } else if upper.starts_with("GRIDMANAGER_MAX_SUBMITTED_JOBS_PER_RESOURCE") {
+        Some(limits)
     } else if let Some((_, rule)) = NAMED.iter().find(|(names, _)| names.contains(&upper)) {
         Some(*rule)
     } else if choices::has(upper) {
@@ -107,6 +109,21 @@ const HOSTS: [&str; 11] = [
     "SCHEDD_HOST",
     "TCP_FORWARDING_HOST",
 ];
+
+/// A limit for all resources, and after it pairs of a part of the name of one and its own limit (`BaseResource::Reconfig`).
+fn limits(upper: &str, value: &str) -> Option<Problem> {
+    let is_number = |item: &str| item.starts_with(|sign: char| sign.is_ascii_digit());
+    let items: Vec<&str> = value.split([',', ' ', '\t']).filter(|item| !item.is_empty()).collect();
+    let (first, pairs) = items.split_first()?;
+    let help = "write the limit for all, and then pairs, as in `1000, slurm, 500`".to_owned();
+    if !is_number(first) {
+        let message = format!("`{upper}` begins with the limit for all resources, and `{first}` is not a number");
+        return Some((Severity::Warning, message, help));
+    }
+    let odd = pairs.chunks(2).find(|pair| pair.get(1).is_none_or(|limit| !is_number(limit)))?;
+    let message = format!("`{}` in `{upper}` is the name of a resource, and no limit follows it", odd[0]);
+    Some((Severity::Warning, message, help))
+}
 
 /// An interval below the one that is enforced (`vm_proc.cpp`).
 fn status_interval(upper: &str, value: &str) -> Option<Problem> {
@@ -180,7 +197,7 @@ fn reserved(upper: &str, value: &str) -> Option<Problem> {
 
 /// Tests whether a variable (upper case) is the environment of a cron job, of a daemon or of jobs.
 fn is_environment(upper: &str) -> bool {
-    let is_of_daemon = |daemon: &str| names(DAEMONS).any(|known| known == daemon);
+    let is_of_daemon = |daemon: &str| names(DAEMONS).chain(names("more daemons")).any(|known| known == daemon);
     upper == "STARTER_JOB_ENVIRONMENT"
         || is_of_cron(upper) && upper.ends_with("_ENV")
         || upper.strip_suffix("_ENVIRONMENT").is_some_and(is_of_daemon)
@@ -188,7 +205,7 @@ fn is_environment(upper: &str) -> bool {
 
 /// Variables of an environment that are not separated, or separated by the sign of the other form: in double quotes, only blanks
 /// separate, and without them only `;` (`Env::MergeFromV1RawOrV2Quoted` in HTCondor's `env.cpp`).
-fn environment(upper: &str, value: &str) -> Option<Problem> {
+pub(super) fn environment(upper: &str, value: &str) -> Option<Problem> {
     if let Some(inner) = value.strip_prefix('"').filter(|rest| !rest.is_empty() && !rest.contains('"')) {
         let message = format!("`{upper}` has no closing double quote, and is not read");
         return Some((Severity::Error, message, format!("write `{upper} = \"{inner}\"`")));
