@@ -28,6 +28,11 @@ impl Text {
         &self.0.slice
     }
 
+    /// The address of the bytes. Strings at the same address are equal, as long as both exist.
+    pub(crate) fn address(&self) -> usize {
+        self.0.heap_ptr() as usize
+    }
+
     /// As text; what is not UTF-8 becomes `�`.
     pub fn to_string_lossy(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(self)

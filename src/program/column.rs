@@ -57,53 +57,104 @@ pub struct Dictionary {
 /// An attribute, if it is there, and the hash of a constant.
 type Hashed<'a> = (Option<&'a Attribute>, u64);
 
+/// The part of an attribute that is stored in its ad: if it is the same, the attributes are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Mark {
+    Absent,
+    /// The address of an expression.
+    Tree(usize),
+    Undefined,
+    Error,
+    Bool(bool),
+    Int(i64),
+    /// The bits of a real.
+    Real(u64),
+    /// The address of a string. Equal ones may have several.
+    Text(usize),
+}
+
+impl Mark {
+    /// The mark of an attribute; `None` for rare constants.
+    fn of(attribute: Option<&Attribute>) -> Option<Self> {
+        Some(match attribute {
+            None => Mark::Absent,
+            Some(Attribute::Tree(tree)) => Mark::Tree(Arc::as_ptr(tree) as usize),
+            Some(Attribute::Literal(literal)) => match literal {
+                Literal::Undefined => Mark::Undefined,
+                Literal::Error => Mark::Error,
+                Literal::Bool(value) => Mark::Bool(*value),
+                Literal::Int(value) => Mark::Int(*value),
+                Literal::Real(value) => Mark::Real(value.to_bits()),
+                Literal::Str(text) => Mark::Text(text.address()),
+                _ => return None,
+            },
+        })
+    }
+}
+
 /// The distinct attributes of some ads, in the order of first sight.
 #[derive(Debug, Default)]
 struct DistinctAttributes<'a> {
     found: Vec<Hashed<'a>>,
+    /// The numbers of attributes by their marks; of equal strings, the first one.
+    known: HashMap<Mark, u32>,
+    /// The numbers of constants whose marks may differ although they are equal, and their hashes.
     constants: HashTable<(u64, u32)>,
-    trees: HashMap<usize, u32>,
-    absent: Option<u32>,
-    last: Option<(&'a Literal, u32)>,
+    last: Option<(Mark, u32)>,
 }
 
 impl<'a> DistinctAttributes<'a> {
-    /// The number of an attribute. Expressions at different addresses have different numbers.
-    fn number(&mut self, attribute: Option<&'a Attribute>) -> u32 {
-        let next = self.found.len() as u32;
-        let (number, hash) = match attribute {
-            None => (*self.absent.get_or_insert(next), 0),
-            Some(Attribute::Tree(tree)) => (*self.trees.entry(Arc::as_ptr(tree) as usize).or_insert(next), 0),
-            Some(Attribute::Literal(literal)) => {
-                // Neighboring ads often have the same value.
-                if let Some((last, number)) = self.last
-                    && (std::ptr::eq(last, literal) || identical(last, literal))
-                {
-                    return number;
+    /// The number of an attribute with this mark. Expressions at different addresses have different numbers.
+    fn number(&mut self, attribute: Option<&'a Attribute>, mark: Option<Mark>) -> u32 {
+        let Some(mark) = mark else { return self.number_of_content(attribute) };
+        // Neighboring ads often have the same value.
+        if let Some((last, number)) = self.last
+            && last == mark
+        {
+            return number;
+        }
+        let number = match self.known.get(&mark) {
+            Some(number) => *number,
+            None => {
+                let (next, number) = (self.found.len() as u32, self.number_of_content(attribute));
+                if number == next {
+                    self.known.insert(mark, number);
                 }
-                let hash = hash(literal);
-                let found = &self.found;
-                let same = |(other, number): &(u64, u32)| {
-                    *other == hash
-                        && matches!(found[*number as usize].0, Some(Attribute::Literal(known)) if identical(known, literal))
-                };
-                let number = match self.constants.find(hash, same) {
-                    Some((_, number)) => *number,
-                    None => {
-                        self.constants.insert_unique(hash, (hash, next), |(hash, _)| *hash);
-                        next
-                    }
-                };
-                self.last = Some((literal, number));
-                (number, hash)
+                number
             }
         };
-        if number == next {
-            self.found.push((attribute, hash));
-        }
+        self.last = Some((mark, number));
         number
     }
+
+    /// The number of an attribute of which no mark is known.
+    fn number_of_content(&mut self, attribute: Option<&'a Attribute>) -> u32 {
+        let next = self.found.len() as u32;
+        let Some(Attribute::Literal(literal)) = attribute else {
+            self.found.push((attribute, 0));
+            return next;
+        };
+        let hash = hash(literal);
+        // The mark of a number is the number.
+        if !matches!(literal, Literal::Int(_) | Literal::Real(_)) {
+            let found = &self.found;
+            let same = |(other, number): &(u64, u32)| {
+                *other == hash
+                    && matches!(found[*number as usize].0, Some(Attribute::Literal(known)) if identical(known, literal))
+            };
+            if let Some((_, number)) = self.constants.find(hash, same) {
+                return *number;
+            }
+            self.constants.insert_unique(hash, (hash, next), |(hash, _)| *hash);
+        }
+        self.found.push((attribute, hash));
+        next
+    }
 }
+
+/// Ads whose attributes are looked at before they are numbered: the memory of several ads is read at the same time, and the table of
+/// each name is used several times in a row.
+const LOOKED_AT: usize = 128;
 
 impl Dictionary {
     /// For each name the distinct attributes of a number of ads, in the order of first sight, and the number of each ad.
@@ -113,9 +164,15 @@ impl Dictionary {
             let ids = || Vec::with_capacity(ads.len());
             let mut found: Vec<_> = names.iter().map(|_| (DistinctAttributes::default(), ids())).collect();
             let mut places = Places::new(names);
-            for ad in ads.map(ad) {
-                for ((distinct, ids), attribute) in found.iter_mut().zip(places.of(ad)) {
-                    ids.push(distinct.number(attribute));
+            let mut marked: Vec<Vec<_>> = names.iter().map(|_| Vec::with_capacity(LOOKED_AT)).collect();
+            for start in ads.clone().step_by(LOOKED_AT) {
+                for ad in (start..ads.end.min(start + LOOKED_AT)).map(ad) {
+                    for (marked, attribute) in marked.iter_mut().zip(places.of(ad)) {
+                        marked.push((attribute, Mark::of(attribute)));
+                    }
+                }
+                for ((distinct, ids), marked) in found.iter_mut().zip(&mut marked) {
+                    ids.extend(marked.drain(..).map(|(attribute, mark)| distinct.number(attribute, mark)));
                 }
             }
             found.into_iter().map(|(distinct, ids)| (distinct.found, ids)).collect::<Vec<_>>()
