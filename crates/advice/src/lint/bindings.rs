@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use super::attributes::only_in;
 use super::expression::{LintContext, quoted};
 use super::scope::Seen;
-use classmate::internal::diagnostic::Severity;
 use classmate::internal::syntax::expr::{Node, NodeId, Tree};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
@@ -26,8 +25,7 @@ pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagn
     }
 }
 
-/// `Machine == "a" || Machine == "b" && Cpus > 4`: the last clause counts for one of the alternatives alone. At the end of the
-/// whole this may well be meant, and is a note.
+/// `Machine == "a" || Machine == "b" && Cpus > 4`: the last clause counts for one of the alternatives alone.
 fn alternatives(context: &LintContext<'_>, expr: &Expr) -> Option<Diagnostic> {
     let tree = expr.tree();
     let all = tree.first_of(expr.root())..=expr.root();
@@ -61,8 +59,7 @@ fn alternatives(context: &LintContext<'_>, expr: &Expr) -> Option<Diagnostic> {
         let message =
             format!("`&&` binds more tightly than `||`: `{}` counts for `{}` alone", shown(place), shown(bound));
         let help = format!("write parentheses around the alternatives of `{attribute}`, or around this `&&`");
-        let severity = if value == 0 { Severity::Note } else { Severity::Warning };
-        let found = Diagnostic::new(severity, message, place).related(bound, "for this one");
+        let found = Diagnostic::warning(message, place).related(bound, "for this one");
         Some(found.help(help).code("precedence"))
     })
 }
@@ -137,7 +134,6 @@ fn resource(name: Name) -> Option<&'static [u8]> {
 mod tests {
     use super::super::expression::{LintContext, Role, lint};
     use super::super::knobs::{MATCH, MATCH_VALUE};
-    use classmate::internal::diagnostic::Severity;
     use classmate::internal::syntax::token::Quoting;
 
     fn is_found(text: &str, role: Role) -> bool {
@@ -163,16 +159,6 @@ mod tests {
         ] {
             assert!(!is_found(text, MATCH), "{text}");
         }
-    }
-
-    #[test]
-    fn a_clause_after_the_last_alternative_is_a_note() {
-        let severity = |text: &str| {
-            let found = lint(&LintContext::of(text.as_bytes(), Quoting::Old, MATCH));
-            found.iter().find(|one| one.code == "precedence").map(|one| one.severity)
-        };
-        assert_eq!(severity(r#"Machine == "a" || Machine == "b" && Cpus > 4"#), Some(Severity::Note));
-        assert_eq!(severity(r#"Cpus > 4 && Machine == "a" || Machine == "b""#), Some(Severity::Warning));
     }
 
     #[test]

@@ -597,17 +597,30 @@ impl Finder<'_> {
         Some(string_as_condition(fact.name, span).help(help))
     }
 
-    /// `RequestMemory / Memory > 0.5`
+    /// Tests if a value is an integer: an attribute, a constant, the time, or what is calculated from them.
+    fn is_integer(&self, id: NodeId) -> bool {
+        let id = self.tree.bare(id);
+        if let Some(reference) = self.tree.reference(id) {
+            return self.known(reference).is_some_and(|fact| fact.kind == Some(Kind::Integer));
+        }
+        match self.tree.view(id) {
+            View::Binary { op: BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply, left, right } => {
+                self.is_integer(left) && self.is_integer(right)
+            }
+            View::Call { name, arguments } => name.folded() == b"time" && arguments.is_empty(),
+            _ => matches!(self.constant(id), Some(Value::Int(_))),
+        }
+    }
+
+    /// `RequestMemory / Memory > 0.5`, `(time() - QDate) / 3600 > 0.5`
     fn fraction(&self, of: NodeId, other: NodeId, span: Span) -> Option<Diagnostic> {
         let View::Binary { op: BinaryOp::Divide, left, right } = self.tree.view(self.tree.bare(of)) else {
             return None;
         };
         let Some(Value::Real(value)) = self.constant(other) else { return None };
-        let is_integer = |id: NodeId| {
-            let reference = self.tree.reference(self.tree.bare(id));
-            reference.and_then(|one| self.known(one)).is_some_and(|fact| fact.kind == Some(Kind::Integer))
-        };
-        if value.fract() == 0.0 || value.abs() >= 10.0 || !is_integer(left) || !is_integer(right) {
+        let is_constant = self.constant(left).is_some() && self.constant(right).is_some();
+        let are_integers = self.is_integer(left) && self.is_integer(right);
+        if value.fract() == 0.0 || value.abs() >= 10.0 || is_constant || !are_integers {
             return None;
         }
         let quotient = written(self.context.text, self.span(of)?);

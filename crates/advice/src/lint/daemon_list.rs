@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::knobs::bare;
 use super::lists::{DAEMONS, Found, has_includes, misses_files};
-use super::unknowns;
+use super::{second_place, unknowns};
 use classmate::Diagnostic;
 use classmate_config::internal::config::check::{has_root, is_variable, referenced};
 use classmate_config::internal::config::history::{Assigned, assigned};
@@ -252,7 +252,12 @@ fn idle_settings(config: &Config, list: &Definition<'_>, items: &BTreeSet<String
         let name = String::from_utf8_lossy(first.name).into_owned();
         let message = format!("`{name}`{others} has no effect: `{daemon}` is not in `{LIST}`");
         let help = format!("add it: `{LIST} = $({LIST}) {daemon}`");
-        found.push((first.name_warning(message).help(help).code("conflicting-knobs"), name));
+        let mut warning = list.name_warning(message).help(help).code("conflicting-knobs");
+        if let Some(place) = first.place {
+            let label = format!("`{name}` is set here");
+            warning = second_place::beside(config, warning, (place, name.len()), &label);
+        }
+        found.push((warning, LIST.to_owned()));
     }
 }
 

@@ -456,10 +456,12 @@ impl<'c> Lists<'c> {
                     let help = format!("write the same name here and in `{prefix}{name}_EXECUTABLE`");
                     found.push((problem(one, message).help(help), shown(one.name)));
                 }
-                continue;
             }
             let message = format!("the job `{name}` is not in `{list}`, so it never runs");
-            let help = format!("add it: `{list} = $({list}) {name}`");
+            let help = match near {
+                Some(near) => format!("the list has `{near}`: write the same name here and there"),
+                None => format!("add it: `{list} = $({list}) {name}`"),
+            };
             let warning = definition.name_warning(message).code("conflicting-knobs").help(help);
             found.push((warning, shown(definition.name)));
         }

@@ -497,9 +497,21 @@ impl Pairs<'_> {
             unknowns::marked(&text).is_none().then(|| list_items(&text).len())
         };
         let (Some(one), Some(two)) = (count(LISTS[0]), count(LISTS[1])) else { return };
-        let Some(name) = LISTS.into_iter().find(|name| self.set(name).is_some()).filter(|_| one != two) else { return };
+        if one == two {
+            return;
+        }
         let message = format!("`{}` has {one} hosts, and `{}` has {two}: jobs do not flock", LISTS[0], LISTS[1]);
-        self.conflict(name, message, "write as many hosts in both, or set `FLOCK_TO` alone");
+        let help = "write as many hosts in both, or set `FLOCK_TO` alone";
+        match LISTS.map(|name| self.set(name)) {
+            // The shorter one lacks a host.
+            [Some(first), Some(second)] => {
+                let (first, second) = ((LISTS[0], first), (LISTS[1], second));
+                self.conflict_at(if one < two { [first, second] } else { [second, first] }, message, help);
+            }
+            [Some(_), None] => self.conflict(LISTS[0], message, help),
+            [None, Some(_)] => self.conflict(LISTS[1], message, help),
+            [None, None] => {}
+        }
     }
 
     /// Lists for high availability of different lengths (`hadMonitor` and `replicator` pair their members).

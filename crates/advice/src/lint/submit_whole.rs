@@ -123,10 +123,7 @@ impl Reading {
         let command = match universe {
             "docker" => "container_image",
             // `arguments =` without a value.
-            "java" | "10" => match self.values.get("arguments").and_then(|all| all.last()) {
-                Some((_, at)) => return Some(*at),
-                None => "executable",
-            },
+            "java" | "10" => return self.values.get("arguments").and_then(|all| all.last()).map(|(_, at)| *at),
             _ => return None,
         };
         self.value(&[command]).map(|(_, at)| *at)

@@ -71,8 +71,8 @@ fn defined_like(upper: &str, own: &NearNames<'_>) -> Option<String> {
         letters
     };
     let is_other = |known: &str| singular(known) != singular(upper);
-    // Of what HTCondor detects there is one name each.
-    let is_own = |known: &str| known.starts_with("DETECTED_") || is_other(known);
+    // Of what HTCondor detects there is one name each, and of its units of time.
+    let is_own = |known: &str| known.starts_with("DETECTED_") || matches!(known, "HOUR" | "MINUTE") || is_other(known);
     let is_built_in = |known: &&str| known.len() >= upper.len().min(4) && is_own(known);
     let built_in = BUILT_IN_MACROS.iter().copied().filter(is_built_in);
     let own = own.closest(1, upper, is_other).filter(|_| upper.len() >= 5);

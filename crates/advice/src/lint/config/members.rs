@@ -1,6 +1,6 @@
 //! Lists of names, `SUBMIT_REQUIREMENT_NAMES` and the like, and the variables that define their members.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::{Linter, shown_name};
@@ -80,7 +80,7 @@ impl Linter<'_> {
             .filter(|member| is_member(member.as_slice()) && !listed.contains(*member))
             .filter_map(|member| Some(String::from_utf8_lossy(member.strip_prefix(prefix.as_bytes())?).into_owned()))
             .collect();
-        let mut slips: BTreeSet<String> = BTreeSet::new();
+        let mut slips: BTreeMap<String, String> = BTreeMap::new();
         let near_unlisted = NearNames::of(unlisted.iter().map(String::as_str));
         let may_be_elsewhere = misses_files(config) || prefix.starts_with("CLASSAD_USER_MAP");
         let here = config.definitions().filter(|one| listed.contains(&upper(one.name)));
@@ -95,8 +95,9 @@ impl Linter<'_> {
             if near.is_none() && of_other.is_none() && !is_here && !is_path {
                 continue;
             }
-            // Either of the two may be the slip.
-            slips.extend(near.filter(|_| !is_path).map(|near| format!("{prefix}{near}").to_ascii_uppercase()));
+            // Either of the two may be the slip: both places are shown.
+            let slip = near.filter(|_| !is_path).map(|near| format!("{prefix}{near}").to_ascii_uppercase());
+            slips.extend(slip.map(|slip| (slip, item.clone())));
             let (message, help) = self.undefined_member((prefix, list), &item, near, of_other);
             let warning = Diagnostic::warning_at(message, place).help(help);
             self.report(warning.code("conflicting-knobs"), Some(shown));
@@ -115,10 +116,6 @@ impl Linter<'_> {
             }
             let shown = String::from_utf8_lossy(name).into_owned();
             let message = format!("`{shown}` is not listed in `{list}`, so it has no effect");
-            // The name in the list is the slip, or this one: one finding is enough.
-            if slips.contains(&*shown_name(&member)) {
-                continue;
-            }
             let item = shown_name(&bare(name)[prefix.len()..]);
             // A listed name and an end that is none: `…_REASONS`.
             let ends = memchr::memchr_iter(b'_', &member).filter(|_| !parts.is_empty());
@@ -130,8 +127,11 @@ impl Linter<'_> {
                 self.report(other_end(&definition, &shown, (&known, &end), parts), Some(shown.clone()));
                 continue;
             }
-            let warning = definition.name_warning(message).help(format!("add it: `{list} = $({list}) {item}`"));
-            self.report(warning.code("conflicting-knobs"), Some(shown));
+            let help = match slips.get(&*shown_name(&member)) {
+                Some(meant) => format!("the list has `{meant}`: write the same name here and there"),
+                None => format!("add it: `{list} = $({list}) {item}`"),
+            };
+            self.report(definition.name_warning(message).help(help).code("conflicting-knobs"), Some(shown));
         }
     }
 
