@@ -857,8 +857,7 @@ fn account(upper: &str, item: &str) -> Problem {
 
 /// The name of an account that a host may have too, in a list without other names of hosts that have no domain.
 fn account_or_host(upper: &str, value: &str) -> Option<Problem> {
-    const ACCOUNTS: [&str; 3] = ["admin", "condor", "nobody"];
-    let is_account = |item: &&str| ACCOUNTS.iter().any(|user| user.eq_ignore_ascii_case(item));
+    let is_account = |item: &&str| names("accounts among hosts").any(|user| user.eq_ignore_ascii_case(item));
     let items = || value.split([',', ' ', '\t', '\n']).filter(|item| !item.is_empty());
     let is_host = |item: &str| item.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     let has_hosts = items().any(|item| is_host(item) && !is_account(&item));
