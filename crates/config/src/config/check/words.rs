@@ -75,11 +75,12 @@ pub(super) fn rule(upper: &str) -> Option<Rule> {
 }
 
 /// Variables with a check of their own.
-const NAMED: [(&[&str], Rule); 25] = [
+const NAMED: [(&[&str], Rule); 26] = [
     (&["ANNEX_TOKEN_KEY_NAME", "SEC_TOKEN_AP_SIGNING_KEY_NAME", "SEC_TOKEN_ISSUER_KEY"], key_name),
     (&["RESERVED_DISK", "RESERVED_MEMORY", "RESERVED_SWAP"], reserved),
     (&["DEFAULT_USERLOG_FORMAT_OPTIONS", "EVENT_LOG_FORMAT_OPTIONS"], log_options),
     (&["GPU_DISCOVERY_EXTRA", "STARTD_DETECT_GPUS"], gpu_discovery),
+    (&["SHARED_PORT_ARGS"], options),
     (&LISTS_OF_WORDS, near_word),
     (&["DCSTATISTICS_TIMESPANS", "TRANSFER_IO_REPORT_TIMESPANS"], timespans),
     (&["TCP_FORWARDING_HOST"], host_alone),
