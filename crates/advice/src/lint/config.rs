@@ -483,7 +483,8 @@ impl<'c> Linter<'c> {
                 *known = read_elsewhere(known.clone(), context.written(), &self.versions);
                 continue;
             }
-            for mut found in changed_text(&context) {
+            // A template is HTCondor's own text, and uses its arguments as it likes.
+            for mut found in changed_text(&context).into_iter().filter(|_| definition.template.is_none()) {
                 open.restore(&mut found);
                 self.found(name, &map, (value, place.start), found);
             }

@@ -2,12 +2,13 @@
 //!
 //! In: a configuration. Out: warnings of the rule `conflicting-knobs`, each with the variable that it is about.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::knobs::bare;
 use super::lists::{Found, has_includes, misses_files};
 use super::{second_place, unknowns};
 use classmate::Diagnostic;
+use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::pcre::{self, Options};
 use classmate_config::internal::config::check::has_root;
@@ -162,16 +163,29 @@ impl<'c> ExecutionPoint<'c> {
         Some(problem(&one, message, format!("add `BENCHMARKS_{item}_EXECUTABLE = /path/to/program`")))
     }
 
-    /// Keywords of hooks for which no hook is defined.
+    /// Keywords of hooks for which no hook is defined, and hooks of a keyword that is almost one of these.
     fn hooks(&self) -> Found {
-        let defined: BTreeSet<String> = self
-            .config
-            .definitions()
-            .filter(|one| !one.raw.trim_ascii().is_empty())
-            .filter_map(|one| Some(upper(one.name).split_once(HOOK)?.0.to_owned()))
-            .collect();
+        // The keywords of hooks, upper case, with their variables.
+        let mut defined: BTreeMap<String, Vec<Definition<'c>>> = BTreeMap::new();
+        for one in self.config.definitions().filter(|one| !one.raw.trim_ascii().is_empty()) {
+            if let Some((keyword, _)) = upper(one.name).split_once(HOOK).filter(|(_, what)| *what != "KEYWORD") {
+                defined.entry(keyword.to_owned()).or_default().push(one);
+            }
+        }
         let is_keyword = |name: &str| name.ends_with("_HOOK_KEYWORD");
         let keywords: BTreeSet<String> = self.config.names().map(upper).filter(|name| is_keyword(name)).collect();
+        let set: Vec<String> =
+            keywords.iter().filter_map(|name| Some(self.set(name)?.1.to_ascii_uppercase())).collect();
+        let is_elsewhere = misses_files(self.config) || has_includes(self.config);
+        // A job may name a keyword of its own, which differs in more than a letter, or in a number.
+        let digits = |name: &str| name.bytes().filter(u8::is_ascii_digit).collect::<Vec<u8>>();
+        let near = |keyword: &str| {
+            defined.iter().find(|(other, hooks)| {
+                let is_one = hooks.len() == 1 && hooks.iter().all(|one| one.place.is_some() && one.template.is_none());
+                let is_near = near::distance(other.as_bytes(), keyword.as_bytes(), 1) == Some(1);
+                is_one && is_near && !set.contains(other) && digits(other) == digits(keyword)
+            })
+        };
         let of_keyword = |name: &String| {
             let (one, keyword) = self.set(name)?;
             let is_name = keyword.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
@@ -181,9 +195,18 @@ impl<'c> ExecutionPoint<'c> {
                 return Some(problem(&one, message, help));
             }
             let keyword = keyword.to_ascii_uppercase();
+            if let Some((other, hook)) = near(&keyword).filter(|(other, _)| other.len() >= 3 && !is_elsewhere)
+                && let Some(hook) = hook.first()
+            {
+                let message = format!("`{other}` is not the keyword of any daemon: `{name}` is `{keyword}`");
+                let meant = upper(hook.name).replacen(other.as_str(), &keyword, 1);
+                return Some((hook.name_warning(message).did_you_mean(Some(meant)).code("conflicting-knobs"), {
+                    String::from_utf8_lossy(hook.name).into_owned()
+                }));
+            }
             let message = format!("no hook of the keyword `{keyword}` is defined, so none runs");
             let help = format!("define `{keyword}{HOOK}PREPARE_JOB` or another hook");
-            (!defined.contains(&keyword)).then(|| problem(&one, message, help))
+            (!defined.contains_key(&keyword)).then(|| problem(&one, message, help))
         };
         keywords.iter().filter_map(of_keyword).collect()
     }

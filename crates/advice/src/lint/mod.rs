@@ -62,6 +62,7 @@ mod submit_queue;
 mod submit_relations;
 mod submit_requests;
 mod submit_shapes;
+mod submit_sums;
 mod submit_values;
 mod submit_whole;
 pub mod suite;

@@ -15,7 +15,7 @@ use super::open_macros::lint_with_macros;
 use super::rules::{published, unquoted_text};
 use super::submit_expressions::{
     Own, date, minutes_of_days, of_any_status, of_gpus, of_rank, property_of_gpu, quoted_truth, string_for_number,
-    unknown_part, word_of_time,
+    unknown_part, word_for_policy, word_of_time,
 };
 use super::submit_lines::{byte_order_mark, comment_in_statement, joined_command, odd_row, of_other_system};
 use super::submit_requests::{expanded_size, is_amount, number_expected, request, undefined_at_first, zero_quotient};
@@ -301,7 +301,8 @@ pub(super) fn command(
         if lower == "require_gpus" {
             return of_gpus(text, &own.options());
         }
-        if let Some(found) = word_of_time(text, own).or_else(|| property_of_gpu(&lower, text, own)) {
+        let of_word = word_of_time(text, own).or_else(|| word_for_policy(&lower, text, own));
+        if let Some(found) = of_word.or_else(|| property_of_gpu(&lower, text, own)) {
             return vec![found];
         }
         if let Some(found) = (role == MATCH_VALUE).then(|| of_rank(text, own, &lower)).flatten() {

@@ -9,7 +9,7 @@ use super::attributes::{is_known, only_in};
 use super::compared_values::wrong_size;
 use super::expression::Role;
 use super::knobs::{MATCH, ON_ACCESS_POINT};
-use super::rules::{asks, published};
+use super::rules::{asks, meant_literal, published};
 use super::submit_requests::{is_amount, number_expected};
 use super::submit_values::bad_value;
 use super::units::{NamedAmount, meant_of, named_amounts};
@@ -363,6 +363,52 @@ pub(super) fn word_of_time(text: &[u8], own: &Own) -> Option<Diagnostic> {
     let message = format!("`{shown}` is not an attribute of jobs or slots: the time is UNDEFINED");
     let is_macro = own.numbers.contains_key(&shown.to_ascii_lowercase());
     let help = if is_macro { format!("write `$({shown})`") } else { format!("write `{seconds}`") };
+    Some(Diagnostic::warning(message, span).help(help).code("unknown-attribute"))
+}
+
+/// `leave_in_queue = completed`: a policy that is one word of which nothing is known.
+pub(super) fn word_for_policy(name: &str, text: &[u8], own: &Own) -> Option<Diagnostic> {
+    const POLICIES: [&str; 7] = [
+        "leave_in_queue",
+        "on_exit_hold",
+        "on_exit_remove",
+        "periodic_hold",
+        "periodic_release",
+        "periodic_remove",
+        "periodic_vacate",
+    ];
+    const STATES: [(&[u8], u32); 10] = [
+        (b"complete", 4),
+        (b"completed", 4),
+        (b"done", 4),
+        (b"finished", 4),
+        (b"held", 5),
+        (b"idle", 1),
+        (b"removed", 3),
+        (b"running", 2),
+        (b"success", 4),
+        (b"suspended", 7),
+    ];
+    let expr = parse_expr(text, &own.options()).ok().filter(|_| POLICIES.contains(&name))?;
+    let tree = expr.tree();
+    let root = tree.bare(expr.root());
+    let word = tree.reference(root).filter(|one| one.scope == RefScope::Either)?.name;
+    let upper = word.folded().to_ascii_uppercase();
+    let state = STATES.iter().find(|(state, _)| *state == word.folded()).map(|(_, number)| *number);
+    let is_known = is_known(word.folded()) || own.attributes.contains(&upper) || meant_literal(word.folded()).is_some();
+    if is_known || state.is_none() && !own.is_unknown_word(word) {
+        return None;
+    }
+    let span = tree.span(root)?;
+    let shown = String::from_utf8_lossy(text.get(span.range())?).into_owned();
+    let message = format!("`{shown}` is not an attribute of jobs, so `{name}` is UNDEFINED");
+    let help = match (name, state) {
+        _ if own.numbers.contains_key(&shown.to_ascii_lowercase()) => format!("write `$({shown})`"),
+        ("on_exit_hold", _) => "write a condition, such as `ExitCode =!= 0`".to_owned(),
+        ("on_exit_remove", _) => "write a condition, such as `ExitCode =?= 0`".to_owned(),
+        (_, Some(state)) => format!("write `JobStatus == {state}`"),
+        _ => "write a condition, such as `JobStatus == 4`".to_owned(),
+    };
     Some(Diagnostic::warning(message, span).help(help).code("unknown-attribute"))
 }
 

@@ -3,7 +3,7 @@
 //! In: the arguments of `queue`, and the values of commands. Out: errors of the rule `rejected-submit`, and values without these parts.
 
 use super::refusals::Refused;
-use super::submit_macros::Macros;
+use super::submit_macros::{BUILT_IN, Macros, NOT_ASKED};
 use super::submit_queue::items;
 use crate::submit::queue::{ItemKind, ItemList, QueueStatement};
 use classmate::{Diagnostic, Span};
@@ -41,6 +41,43 @@ impl Macros<'_> {
             let message = format!("`{call}` has {several}, and `{}` is up to {last}", parts[0]);
             let finding = Diagnostic::error(message, Span::new(begin, begin + call.len())).code("rejected-submit");
             found.push((*at, finding.help("write an item for each value of the index; the first one has the index 0")));
+        }
+        found
+    }
+
+    /// `$CHOICE(mode, a, b)`: the index is neither a number nor a macro that is one, and `condor_submit` ends with an error.
+    pub(super) fn indexes(&self, statements: &[String]) -> Vec<Refused> {
+        const CALL: &str = "$CHOICE(";
+        let mut found = Vec::new();
+        let is_inner = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
+        let is_word = |text: &str| {
+            text.starts_with(|sign: char| sign.is_ascii_alphabetic() || sign == '_') && text.chars().all(is_inner)
+        };
+        for (text, at) in self.reading.values.iter().filter(|(name, _)| self.expands(name)).flat_map(|(_, all)| all) {
+            let Some(start) = text.find(CALL).filter(|start| !text[..*start].ends_with('$')) else { continue };
+            let inner = &text[start + CALL.len()..];
+            let Some((index, after)) = inner.split_once(',') else { continue };
+            let name = index.trim();
+            let lower = name.to_ascii_lowercase();
+            let is_open = self.reading.includes
+                || self.reading.is_of_items(&lower)
+                || self.reading.given.contains(&lower)
+                || NOT_ASKED.contains(&lower.as_str());
+            let is_no_number = match self.reading.values.get(&lower).map(Vec::as_slice) {
+                None => !BUILT_IN.contains(&lower.as_str()),
+                Some([(value, _)]) => is_word(value),
+                Some(_) => false,
+            };
+            let (true, Some(statement)) = (is_word(name) && !is_open && is_no_number, statements.get(*at)) else {
+                continue;
+            };
+            let end = after.find(')').map_or(inner.len(), |end| index.len() + end + 2);
+            let call = &text[start..start + CALL.len() + end.min(inner.len())];
+            let begin = statement.find(call).unwrap_or_default();
+            let message =
+                format!("`{name}` is neither a number nor a macro that is one: `condor_submit` rejects the file");
+            let finding = Diagnostic::error(message, Span::new(begin, begin + call.len())).code("rejected-submit");
+            found.push((*at, finding.help("write the index of an item, of which the first one has 0, or `Process`")));
         }
         found
     }

@@ -73,7 +73,7 @@ const OF_BATCH: [(&[&str], &str); 12] = [
 ];
 
 /// Macros of which `condor_submit` does not ask, lower case.
-const NOT_ASKED: [&str; 9] = [
+pub(super) const NOT_ASKED: [&str; 9] = [
     "dag_status",
     "failed_count",
     "job",
@@ -136,7 +136,9 @@ impl<'r> Macros<'r> {
         found.extend(self.undefined(statements));
         found.extend(self.calls(statements));
         found.extend(self.choices(statements));
+        found.extend(self.indexes(statements));
         found.extend(self.sums(statements));
+        found.extend(self.sums_as_texts(statements));
         found.extend(self.other_notations(statements));
         found.extend(self.torn(statements));
         found.extend(self.commented(statements));

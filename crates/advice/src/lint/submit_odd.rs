@@ -12,6 +12,7 @@ use super::submit_shapes::odd_shape;
 use super::submit_values::quotes_fault;
 use crate::submit::attributes::unquoted;
 use crate::submit::queue::number;
+use classmate::internal::builtin::near;
 use classmate_config::internal::config::unclosed;
 
 /// Commands that are the name of one file or folder.
@@ -128,6 +129,9 @@ fn odd_path(name: &str, value: &str) -> Option<(String, String)> {
             if is_stream { format!("write the name of a file, or remove `{name}`") } else { format!("write `{file}`") };
         return Some((message, help));
     }
+    if near::distance(value.as_bytes(), b"/dev/null", 1) == Some(1) {
+        return Some((format!("there is no `{value}`"), "write `/dev/null`".to_owned()));
+    }
     if let Some(path) = value.strip_prefix("file://").filter(|_| !is_list && !matches!(name, "output" | "error")) {
         let message = format!("`{name}` is the name of a file, and not the address `{value}`");
         return Some((message, format!("write `{name} = {path}`")));
@@ -146,6 +150,10 @@ fn odd_path(name: &str, value: &str) -> Option<(String, String)> {
         let is_folder = end > 1 && (after.starts_with('/') || after.is_empty());
         is_folder.then(|| (inner[..end].to_owned(), after.to_owned()))
     };
+    if let Some((item, (shown, name))) = items.clone().find_map(|item| Some((item, variable_within(item)?))) {
+        let message = format!("`${shown}` in `{item}` is a variable of the shell, which is not expanded");
+        return Some((message, format!("write `$ENV({name})`")));
+    }
     if let Some((item, (name, after))) = items.clone().find_map(|item| Some((item, of_shell(&item)?))) {
         let message = format!("`{item}` begins with a variable of the shell, which is not expanded");
         return Some((message, format!("write `$ENV({name}){after}`")));
@@ -162,6 +170,20 @@ fn odd_path(name: &str, value: &str) -> Option<(String, String)> {
     })?;
     let message = format!("`{item}` is one name: blanks do not separate files");
     Some((message, format!("write `{}`", item.split_whitespace().collect::<Vec<_>>().join(", "))))
+}
+
+/// A variable of the shell within a path, `/scratch/$USER/job.log`: as it is written, and its name.
+fn variable_within(item: &str) -> Option<(&str, &'static str)> {
+    const VARIABLES: [&str; 6] = ["HOME", "HOSTNAME", "LOGNAME", "PWD", "TMPDIR", "USER"];
+    item.match_indices("/$").find_map(|(at, _)| {
+        let rest = &item[at + 2..];
+        let (inner, close) = rest.strip_prefix('{').map_or((rest, ""), |inner| (inner, "}"));
+        let ends = |after: &str| after.is_empty() || after.starts_with(['/', '.', '-']);
+        let is_it =
+            |name: &&&str| inner.strip_prefix(**name).and_then(|after| after.strip_prefix(close)).is_some_and(ends);
+        let name = VARIABLES.iter().find(is_it)?;
+        Some((&rest[..rest.len() - inner.len() + name.len() + close.len()], *name))
+    })
 }
 
 /// A value that is odd by its text, with or without macros.

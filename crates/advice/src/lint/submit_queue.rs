@@ -105,6 +105,15 @@ pub(super) fn odd_items(queue: &QueueStatement<'_>) -> Option<(String, String)> 
             let message = format!("`from` takes the name of a file, here `{file}`");
             Some((message, format!("write `from {file} |` for the output of a command")))
         }
+        ItemList::File(file) if file.ends_with([',', ';']) => {
+            let plain = file.trim_end_matches([',', ';', ' ']);
+            let message = format!("`from` takes the name of a file, here `{file}`");
+            (!plain.is_empty()).then(|| (message, format!("write `from {plain}`")))
+        }
+        ItemList::Here(items) if queue.kind == ItemKind::Words && is_closed_only(items) => {
+            let message = format!("the `)` is a part of the last item in `{}`", items.trim());
+            Some((message, format!("write `in ({}`", items.trim())))
+        }
         ItemList::File(file) if file.ends_with('/') => {
             let message = format!("`from` takes a file with one item on each line, and `{file}` is a folder");
             Some((message, format!("write `matching files {file}*` for the files in it")))
@@ -148,6 +157,11 @@ pub(super) fn odd_items(queue: &QueueStatement<'_>) -> Option<(String, String)> 
         }
         _ => None,
     }
+}
+
+/// Items that a `)` ends which no `(` begins.
+fn is_closed_only(items: &str) -> bool {
+    items.trim_end().ends_with(')') && !items.contains('(')
 }
 
 /// The name of a file with items, and the names of variables after it: `cities.txt city, country`.
@@ -226,11 +240,24 @@ pub(super) fn odd_text(queue: &QueueStatement<'_>) -> Option<(String, String)> {
             let message = format!("`{word}` is a pattern here, which no file has for a name");
             Some((message, "write the patterns alone, separated by blanks".to_owned()))
         }
+        (ItemList::Here(_), ItemKind::Paths(PathKind::Unstated)) if kind_at_end(text).is_some() => {
+            let (patterns, kind) = kind_at_end(text)?;
+            let message = format!("`{kind}` is a pattern here: the kind of paths comes before the patterns");
+            Some((message, format!("write `matching {kind} {patterns}`")))
+        }
         (ItemList::Here(_), ItemKind::Paths(PathKind::Directories))
             if !text.is_empty() && words.clone().all(is_of_plain_files) =>
         {
             let message = format!("`{text}` matches files, and `dirs` takes folders alone");
             Some((message, format!("write `matching files {text}`")))
+        }
+        (ItemList::Here(_), ItemKind::Paths(PathKind::Files))
+            if words.clone().any(|word| word.ends_with('/')) && words.clone().any(|word| word.contains('*')) =>
+        {
+            let folder = words.clone().find(|word| word.ends_with('/'))?;
+            let message = format!("`{folder}` is a folder, and `files` takes no folders");
+            let pattern = words.find(|word| word.contains('*'))?;
+            Some((message, format!("write `{folder}{pattern}` for the files in it")))
         }
         (_, ItemKind::Paths(_)) => {
             let pattern = words.find(|word| word.contains("\\.") || word.contains(".*\\") || word.starts_with('^'))?;
@@ -255,6 +282,13 @@ fn are_ended_by_semicolons(text: &str) -> bool {
     let words: Vec<&str> = text.split([',', ' ', '\t']).filter(|word| !word.is_empty()).collect();
     let Some((_, front)) = words.split_last() else { return false };
     !front.is_empty() && front.iter().all(|word| word.len() > 1 && word.ends_with(';'))
+}
+
+/// The patterns, and the kind of paths after them: `*.dat files`.
+fn kind_at_end(text: &str) -> Option<(&str, &str)> {
+    let (patterns, kind) = text.rsplit_once([' ', '\t'])?;
+    let is_kind = ["files", "dirs", "any"].contains(&kind);
+    (is_kind && patterns.contains(['*', '?'])).then(|| (patterns.trim_end(), kind))
 }
 
 /// A word of a sentence among patterns: `*.txt and *.csv`, `files in *.dat`.

@@ -54,6 +54,7 @@ pub(super) fn odd_shape(name: &str, value: &str) -> Option<(String, String)> {
         .or_else(|| no_reference(name, value))
         .or_else(|| odd_name(name, value))
         .or_else(|| other_word(name, value))
+        .or_else(|| relative_folder(name, value))
         .or_else(|| out_of_range(name, value))
 }
 
@@ -140,7 +141,7 @@ fn are_files_with_colons(item: &str) -> bool {
     item.contains(':') && !item.contains(['"', '$', ' ']) && item.split(':').all(is_file)
 }
 
-/// `getenv = HOME=/tmp` and `getenv = $HOME`
+/// `getenv = HOME=/tmp`, `getenv = $HOME` and `getenv = HOME; PATH`
 fn of_environment(name: &str, value: &str) -> Option<(String, String)> {
     if name != "getenv" {
         return None;
@@ -150,6 +151,10 @@ fn of_environment(name: &str, value: &str) -> Option<(String, String)> {
     if let Some(truth) = truth.filter(|_| items.clone().nth(1).is_some()) {
         let message = format!("`{truth}` is the name of a variable in a list of names");
         return Some((message, "write `getenv = true` for all variables, or their names alone".to_owned()));
+    }
+    if let Some(item) = items.clone().find(|item| item.contains(';')) {
+        let message = format!("the `;` is a part of `{item}`: blanks and `,` separate");
+        return Some((message, format!("write `getenv = {}`", value.replace(';', ","))));
     }
     let item = items.find(|item| item.contains('=') || item.starts_with('$') && !item.contains('('))?;
     let plain = item.trim_start_matches(['$', '{']).split(['=', '}']).next().unwrap_or_default();
@@ -315,6 +320,15 @@ fn other_word(name: &str, value: &str) -> Option<(String, String)> {
     let is_known = value.contains('$') || words.iter().any(|word| value.eq_ignore_ascii_case(word));
     let list: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     (!is_known).then(|| (format!("`{value}` is not a value of `{name}`"), format!("write {}", list.join(" or "))))
+}
+
+/// `mount_under_scratch = tmp`: folders of the machine have absolute paths.
+fn relative_folder(name: &str, value: &str) -> Option<(String, String)> {
+    let is_name = |item: &&str| item.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte));
+    let mut items = value.split([',', ' ', '\t']).filter(|item| !item.is_empty());
+    let item = items.find(|item| !item.starts_with('/')).filter(is_name).filter(|_| name == "mount_under_scratch")?;
+    let message = format!("`{item}` in `{name}` is not an absolute path");
+    Some((message, format!("write `/{item}`")))
 }
 
 /// A number that cannot be meant.

@@ -30,10 +30,15 @@ pub(super) fn check(config: &Config) -> lists::Found {
         lines(definition, &mut found);
     }
     unwritten(config, &written, &mut found);
-    let Some(names) = listed(config) else { return found };
+    let Some((names, is_whole)) = listed(config) else { return found };
     let near = NearNames::of(names.values().map(String::as_str));
+    let has = |name: &str| {
+        let lower = name.to_lowercase();
+        // Another file may have the list with a map of these files.
+        names.contains_key(&lower) || !is_whole && is_defined(config, name)
+    };
     for definition in &written {
-        calls(definition, (&names, &near), &mut found);
+        calls(definition, &has, (&near, is_whole), &mut found);
     }
     found
 }
@@ -42,14 +47,19 @@ fn shown(text: &[u8]) -> String {
     String::from_utf8_lossy(text).into_owned()
 }
 
-/// The names of all maps, lower case and as they are written, if these files list them, and no other file can add to a list.
-fn listed(config: &Config) -> Option<BTreeMap<String, String>> {
+/// Tests whether a map has a file or lines.
+fn is_defined(config: &Config, name: &str) -> bool {
+    const WAYS: [&str; 2] = ["CLASSAD_USER_MAPFILE_", "CLASSAD_USER_MAPDATA_"];
+    WAYS.iter().any(|way| config.definition(format!("{way}{name}").as_bytes()).is_some())
+}
+
+/// The names of the maps that these files list, lower case and as they are written, and whether these are all of them: no other file can
+/// add to a list.
+fn listed(config: &Config) -> Option<(BTreeMap<String, String>, bool)> {
     let is_list = |name: &[u8]| bare(name).to_ascii_uppercase().ends_with(LIST);
     let appends = |value: &[u8]| memchr::memmem::find(value, b"$(").is_some();
     let mut sets = config.sources().iter().flat_map(assigned).filter(|one| is_list(&one.name));
-    if !has_root(config) && sets.any(|one| appends(&one.value)) {
-        return None;
-    }
+    let is_whole = has_root(config) || !sets.any(|one| appends(&one.value));
     let mut names = BTreeMap::new();
     for definition in config.definitions().filter(|one| is_list(one.name)) {
         let text = config.expansion(definition.name, definition.raw).ok()?;
@@ -58,13 +68,12 @@ fn listed(config: &Config) -> Option<BTreeMap<String, String>> {
         }
         names.extend(list_items(&text).iter().map(|item| (shown(item).to_lowercase(), shown(item))));
     }
-    (!names.is_empty()).then_some(names)
+    (!names.is_empty()).then_some((names, is_whole))
 }
 
 /// Names in a list of maps that have neither a file nor lines (`reconfig_user_maps` in `classad_usermap.cpp`), where the files have
 /// calls of them.
 fn unwritten(config: &Config, written: &[Definition<'_>], found: &mut lists::Found) {
-    const WAYS: [&str; 2] = ["CLASSAD_USER_MAPFILE_", "CLASSAD_USER_MAPDATA_"];
     const CALL: &str = "usermap(\"";
     // Another file may have the map.
     let may_be_elsewhere = |list: &Definition<'_>| {
@@ -80,7 +89,7 @@ fn unwritten(config: &Config, written: &[Definition<'_>], found: &mut lists::Fou
             Some(rest[..rest.find(is_end)?].to_owned())
         }));
     }
-    let has = |name: &str| WAYS.iter().any(|way| config.definition(format!("{way}{name}").as_bytes()).is_some());
+    let has = |name: &str| is_defined(config, name);
     for list in written.iter().filter(|one| bare(one.name).to_ascii_uppercase().ends_with(LIST)) {
         let Some(text) = unknowns::known_value(config, list) else { continue };
         let items = list_items(&text);
@@ -158,10 +167,12 @@ fn missing_group(line: &[u8]) -> Option<usize> {
     (largest > groups).then_some(largest)
 }
 
-/// `userMap("Group", Owner)` with the name of a map that no list has.
+/// `userMap("Group", Owner)` with the name of a map that no list has; where another file may add to a list, it has to be almost the name
+/// of one of these maps.
 fn calls(
     definition: &Definition<'_>,
-    (names, near): (&BTreeMap<String, String>, &NearNames<'_>),
+    has: &dyn Fn(&str) -> bool,
+    (near, is_whole): (&NearNames<'_>, bool),
     found: &mut lists::Found,
 ) {
     const CALL: &str = "usermap(";
@@ -176,10 +187,10 @@ fn calls(
             let Some(end) = rest.find('"').filter(|end| *end > 0 && !rest[..*end].contains('$')) else { continue };
             // `name.method`
             let name = rest[..end].split('.').next().unwrap_or_default();
-            if names.contains_key(&name.to_lowercase()) {
+            let near = near.closest(near::allowance(name.as_bytes()), name, |_| true);
+            if has(name) || near.is_none() && !is_whole {
                 continue;
             }
-            let near = near.closest(near::allowance(name.as_bytes()), name, |_| true);
             let message = format!("no list of maps has `{name}`, so `userMap` finds nothing");
             let warning = Diagnostic::warning_at(message, place(definition, number)).code("conflicting-knobs");
             let warning = match near {

@@ -7,6 +7,7 @@ mod conditions;
 mod families;
 mod groups;
 mod names;
+mod options;
 mod paths;
 mod prefixes;
 #[cfg(test)]

@@ -25,6 +25,12 @@ pub(super) fn statements(text: &[u8]) -> Vec<u8> {
     lines.join(&b'\n').to_ascii_uppercase()
 }
 
+/// Tests whether a value refers to the variable that it is for, both in upper case.
+fn refers_to_itself(name: &[u8], value: &[u8]) -> bool {
+    let own = [b"$(", name].concat();
+    memchr::memmem::find_iter(value, &own).any(|at| matches!(value.get(at + own.len()), Some(b')' | b':')))
+}
+
 impl Linter<'_> {
     /// Adds the warnings of the quota division.
     pub(super) fn quotas(&mut self) {
@@ -55,16 +61,15 @@ impl Linter<'_> {
             for one in assigned(source) {
                 let upper = one.name.to_ascii_uppercase();
                 self.not_continued(&one);
-                let own = [b"$(", upper.as_slice()].concat();
-                let refers = memchr::memmem::find(&one.value.to_ascii_uppercase(), &own).is_some();
-                if one.conditional || !one.replaces || refers {
+                let refers = refers_to_itself(&upper, &one.value.to_ascii_uppercase());
+                if one.conditional {
                     last.remove(&upper);
                     continue;
                 }
+                let adds = !one.replaces || refers;
                 let (line, value) = (one.place.line, one.value.clone());
-                let Some(first) = last.insert(upper.clone(), one).filter(|first| first.value != value) else {
-                    continue;
-                };
+                let earlier = last.insert(upper.clone(), one).filter(|first| first.value != value);
+                let Some(first) = earlier.filter(|_| !adds) else { continue };
                 // A statement in between may have used a macro of the file's own.
                 let known = bare(&upper);
                 let is_knob = is_variable(known) || role(known).is_some() || config.built_in(known).is_some();

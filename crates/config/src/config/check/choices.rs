@@ -9,7 +9,7 @@ use classmate::internal::diagnostic::Severity;
 /// Variables, their words, and what HTCondor does with others; the words of truth are among them where they count as well.
 type Choice = (&'static [&'static str], &'static [&'static str], &'static str);
 
-const CHOICES: [Choice; 16] = [
+const CHOICES: [Choice; 19] = [
     // `defrag.cpp`
     (&["DEFRAG_DRAINING_SCHEDULE"], &["graceful", "quick", "fast"], "the daemon ends with an error"),
     // `master.cpp`
@@ -87,8 +87,26 @@ const CHOICES: [Choice; 16] = [
         &["Never", "Always", "If_Changed", "False", "IfChanged", "IfDifferent", "If_Different"],
         "`Never` is taken",
     ),
-    // `startd_main.cpp`, `VolumeManager.h`
-    (&["ENABLE_STARTD_DAEMON_AD", "LVM_HIDE_MOUNT"], &["TRUE", "FALSE", "AUTO"], "`AUTO` is taken"),
+    // `startd_main.cpp`, `VolumeManager.h`, `singularity.cpp`
+    (
+        &["ENABLE_STARTD_DAEMON_AD", "LVM_HIDE_MOUNT", "SINGULARITY_USE_PID_NAMESPACES"],
+        &["TRUE", "FALSE", "AUTO"],
+        "`AUTO` is taken",
+    ),
+    // `Starter.cpp`, which knows no other words of truth.
+    (
+        &["STARTER_LOG_NAME_APPEND"],
+        &["Slot", "ClusterId", "JobId", "false", "Cluster", "true", "1", "0"],
+        "`Slot` is taken",
+    ),
+    // `uids.cpp`
+    (&["WINDOWS_LOGON32_TYPE"], &["AUTO", "NETWORK", "INTERACTIVE", "BATCH", "SERVICE"], "`AUTO` is taken"),
+    // `adstash/config.py`
+    (
+        &["ADSTASH_INTERFACE"],
+        &["elasticsearch", "opensearch", "jsonfile", "null"],
+        "`condor_adstash` ends with an error",
+    ),
     // `condor_config.cpp`
     (&["ENABLE_IPV4", "ENABLE_IPV6"], &["TRUE", "FALSE", "AUTO"], "daemons end with an error"),
 ];

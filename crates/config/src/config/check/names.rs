@@ -244,6 +244,14 @@ pub(super) fn unknown_level(name: &[u8]) -> Option<String> {
     (!is_known && level.bytes().all(|byte| byte.is_ascii_alphabetic())).then(|| level.to_owned())
 }
 
+/// The level of access that a word means which is none: by its letters, or as its beginning, `ADMIN`.
+pub(super) fn near_level(word: &str) -> Option<&'static str> {
+    const SHORTEST: usize = 3;
+    let mut begun = names(LEVELS).filter(|level| word.len() >= SHORTEST && level.starts_with(word));
+    let only = begun.next().filter(|_| begun.next().is_none());
+    only.or_else(|| near::closest(word.as_bytes(), names(LEVELS).chain(["DEFAULT"])))
+}
+
 /// Returns true for the name (upper case) of a setting of the log of one of HTCondor's daemons: `TRUNC_SCHEDD_LOG_ON_OPEN`
 /// (`dprintf_config.cpp`).
 pub(super) fn is_of_log(upper: &[u8]) -> bool {
@@ -445,23 +453,47 @@ pub(super) fn of_member(name: &[u8]) -> Option<String> {
     Some(format!("{known}{}", String::from_utf8_lossy(&name[end..])))
 }
 
+/// The hooks that daemons run, after the keyword and `_HOOK_` (`enum_utils.cpp`).
+pub(super) const HOOKS: [&str; 13] = [
+    "FETCH_WORK",
+    "REPLY_FETCH",
+    "REPLY_CLAIM",
+    "EVICT_CLAIM",
+    "EVICT_JOB",
+    "SHADOW_PREPARE_JOB",
+    "PREPARE_JOB",
+    "PREPARE_JOB_BEFORE_TRANSFER",
+    "UPDATE_JOB_INFO",
+    "JOB_EXIT",
+    "TRANSLATE_JOB",
+    "JOB_FINALIZE",
+    "JOB_CLEANUP",
+];
+
+/// Tests for a hook, or a variable of one, such as `PREPARE_JOB_ARGS`.
+pub(super) fn is_hook(what: &str) -> bool {
+    HOOKS.iter().any(|hook| what.strip_prefix(hook).is_some_and(|end| end.is_empty() || end.starts_with('_')))
+}
+
+/// Tests for what is not a hook, and has a word of one: it is not the folder of a keyword's hooks.
+pub(super) fn is_like_hook(what: &str) -> bool {
+    const OTHERS: [&str; 5] = ["DIR", "DIRECTORY", "FOLDER", "LOG", "PATH"];
+    let words = || what.split('_');
+    let has_word = words().any(|word| HOOKS.iter().any(|hook| hook.split('_').any(|other| other == word)));
+    !is_hook(what) && has_word && !words().any(|word| OTHERS.contains(&word))
+}
+
+/// The hook that is meant by one that there is not, whose words are beginnings of words of it: `PRE_JOB`.
+pub(super) fn hook_begun(what: &str) -> Option<&'static str> {
+    let mut alike = HOOKS.into_iter().filter(|hook| {
+        let (words, own): (Vec<&str>, Vec<&str>) = (hook.split('_').collect(), what.split('_').collect());
+        words.len() == own.len() && words.iter().zip(&own).all(|(word, own)| own.len() >= 3 && word.starts_with(own))
+    });
+    alike.next().filter(|_| alike.next().is_none())
+}
+
 /// The variable of a hook that a name is but for a slip: `SITE_HOOK_PREPARE_JOBB`.
 pub(super) fn of_hook(name: &[u8]) -> Option<String> {
-    const HOOKS: [&str; 13] = [
-        "FETCH_WORK",
-        "REPLY_FETCH",
-        "REPLY_CLAIM",
-        "EVICT_CLAIM",
-        "EVICT_JOB",
-        "SHADOW_PREPARE_JOB",
-        "PREPARE_JOB",
-        "PREPARE_JOB_BEFORE_TRANSFER",
-        "UPDATE_JOB_INFO",
-        "JOB_EXIT",
-        "TRANSLATE_JOB",
-        "JOB_FINALIZE",
-        "JOB_CLEANUP",
-    ];
     /// Words that one of them has, which mean it alone.
     const SHORT: [(&str, &str); 9] = [
         ("CLEANUP", "JOB_CLEANUP"),
@@ -476,8 +508,7 @@ pub(super) fn of_hook(name: &[u8]) -> Option<String> {
     ];
     let upper = String::from_utf8_lossy(name).to_ascii_uppercase();
     let (front, what) = upper.split_once("_HOOK_")?;
-    let known =
-        HOOKS.iter().any(|hook| what.strip_prefix(hook).is_some_and(|end| end.is_empty() || end.starts_with('_')));
+    let known = is_hook(what);
     // `SITE_HOOK_PREPARE` lacks the rest of a name.
     let begun = || SHORT.iter().find(|(word, _)| *word == what).map(|(_, hook)| *hook);
     // `SITE_HOOK_JOB_PREPARE` has the words in another order.

@@ -121,9 +121,13 @@ pub(super) fn odd_path(upper: &str, value: &str) -> Option<Problem> {
     let is_whole = is_own || WHOLE.contains(&upper) || upper.starts_with("DOCKER_VOLUME_DIR_");
     let of_log = ["_DIR", "_DIRECTORY", "_LOG", "_CREDENTIAL_DIRECTORY_KRB", "_CREDENTIAL_DIRECTORY_OAUTH"];
     let is_part = value.contains('/') && of_log.iter().any(|end| upper.ends_with(end));
-    let is_relative = (is_whole || is_part) && value.starts_with(|sign: char| sign.is_alphabetic());
+    // A daemon looks for these in the folder where it happens to be.
+    let is_certificate = upper.starts_with("AUTH_SSL_") && is_folder(upper);
+    let is_of_daemon = is_certificate || matches!(upper, "CERTIFICATE_MAPFILE" | "LOCK");
+    let is_relative = (is_whole || is_part || is_of_daemon) && value.starts_with(|sign: char| sign.is_alphabetic());
     let message = format!("`{upper}` is `{value}`, which is not an absolute path");
-    (is_relative && !value.contains(':')).then(|| (Severity::Warning, message, format!("write `/{value}`")))
+    let help = if is_of_daemon { "write the whole path".to_owned() } else { format!("write `/{value}`") };
+    (is_relative && !value.contains(':')).then_some((Severity::Warning, message, help))
 }
 
 /// A file where HTCondor reads a folder, or a folder where it reads a file, as far as the name shows it.
@@ -132,7 +136,7 @@ fn other_kind(upper: &str, value: &str) -> Option<(String, String)> {
         [".cfg", ".conf", ".config", ".crt", ".jwk", ".key", ".log", ".pem", ".token", ".txt", ".use"];
     let is_of = |ends: &[&str]| ends.iter().any(|end| upper.ends_with(end));
     let lower = value.to_ascii_lowercase();
-    if is_of(&["_DIR", "_DIRECTORY"]) || FOLDERS.contains(&upper) {
+    if is_of(&["_CADIR", "_DIR", "_DIRECTORY"]) || FOLDERS.contains(&upper) {
         let end = OF_FILES.iter().find(|end| lower.ends_with(**end))?;
         let folder = value.rsplit_once('/').map_or("", |(folder, _)| folder);
         let message = format!("`{upper}` is a folder, and `{value}` looks like a file, `*{end}`");

@@ -113,11 +113,42 @@ impl Checker<'_> {
         let family = FAMILY.iter().any(|prefix| upper.starts_with(prefix.as_bytes()));
         let nearest = self.nearest(name, family, definition);
         if nearest.is_none() && !family {
-            self.unknown_of_family(name, definition);
+            if !self.unknown_hook(name, definition) {
+                self.unknown_of_family(name, definition);
+            }
             return;
         }
         let whose = if family { " of the negotiator" } else { "" };
         self.misspelled_name(name, whose, nearest, definition);
+    }
+
+    /// Reports `CMS_HOOK_PRE_JOB` where `CMS` is the keyword of hooks, and there is no such hook; returns true if it is one.
+    fn unknown_hook(&mut self, name: &[u8], definition: &Definition<'_>) -> bool {
+        const KEYWORD: &[u8] = b"_HOOK_KEYWORD";
+        let upper = shown(name).to_ascii_uppercase();
+        let Some((keyword, what)) = upper.split_once("_HOOK_").filter(|(_, what)| names::is_like_hook(what)) else {
+            return false;
+        };
+        let config = self.config;
+        let is_keyword = |one: &Definition<'_>| {
+            one.name.to_ascii_uppercase().ends_with(KEYWORD)
+                && config
+                    .expansion(one.name, one.raw)
+                    .is_ok_and(|text| text.trim_ascii().eq_ignore_ascii_case(keyword.as_bytes()))
+        };
+        if !config.definitions().any(|one| is_keyword(&one)) {
+            return false;
+        }
+        let message = format!("there is no hook `{what}`, so `{}` is not read", shown(name));
+        let found = definition.name_warning(message).code("unknown-knob");
+        self.found.push(match names::hook_begun(what) {
+            Some(meant) => found.did_you_mean(Some(format!("{keyword}_HOOK_{meant}"))),
+            None => {
+                let hooks: Vec<String> = names::HOOKS.iter().map(|hook| format!("`{hook}`")).collect();
+                found.help(format!("the hooks are {}", hooks.join(", ")))
+            }
+        });
+        true
     }
 
     /// Reports a name that begins like the variables of a feature, or of a daemon, and that nothing uses. Names of macros and
@@ -181,10 +212,17 @@ impl Checker<'_> {
         let level = names::unknown_level(name).filter(|_| !is_meant && names::of_pattern(name).is_none());
         let Some(level) = level else { return false };
         let message = format!("`{}` is not read: `{level}` is not an access level", shown(name));
-        let levels = names(names::LEVELS).chain(["DEFAULT"]);
-        // A site may use other names for macros of its own.
-        let Some(meant) = near::closest(level.as_bytes(), levels) else { return false };
-        self.found.push(definition.name_warning(message).code("unknown-knob").did_you_mean(Some(meant)));
+        let found = definition.name_warning(message).code("unknown-knob");
+        let Some(meant) = names::near_level(&level) else {
+            // A site may use other names for macros of its own.
+            let levels = names(names::LEVELS).filter(|level| !["OWNER", "SOAP"].contains(level));
+            let levels: Vec<String> = levels.map(|level| format!("`{level}`")).collect();
+            let mut found = found.help(format!("the levels are {} and `DEFAULT`", levels.join(", ")));
+            found.severity = Severity::Note;
+            self.found.push(found);
+            return true;
+        };
+        self.found.push(found.did_you_mean(Some(meant)));
         true
     }
 

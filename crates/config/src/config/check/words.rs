@@ -5,6 +5,7 @@ use super::super::facts::UNKNOWN;
 use super::super::name_list::names;
 use super::choices;
 use super::names::{DAEMONS, LEVELS};
+use super::options::{LISTS_OF_WORDS, absolute_folders, gpu_discovery, near_word, options, timespans};
 use super::types::Problem;
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
@@ -54,6 +55,8 @@ pub(super) fn rule(upper: &str) -> Option<Rule> {
         Some(resource)
     } else if PORTS.contains(&upper) {
         Some(port)
+    } else if let Some((_, rule)) = NAMED.iter().find(|(names, _)| names.contains(&upper)) {
+        Some(*rule)
     } else if upper.ends_with("_REGEX") || upper.ends_with("_REGEXP") || upper == "QUEUE_SUPER_USER_MAY_IMPERSONATE" {
         Some(pattern)
     } else if upper.ends_with("_DEBUG") {
@@ -62,8 +65,8 @@ pub(super) fn rule(upper: &str) -> Option<Rule> {
         Some(log_size)
     } else if upper.starts_with("GRIDMANAGER_MAX_SUBMITTED_JOBS_PER_RESOURCE") {
         Some(limits)
-    } else if let Some((_, rule)) = NAMED.iter().find(|(names, _)| names.contains(&upper)) {
-        Some(*rule)
+    } else if upper.strip_suffix("_ARGS").is_some_and(|front| names(DAEMONS).any(|daemon| daemon == front)) {
+        Some(options)
     } else if choices::has(upper) {
         Some(choices::check)
     } else {
@@ -72,11 +75,17 @@ pub(super) fn rule(upper: &str) -> Option<Rule> {
 }
 
 /// Variables with a check of their own.
-const NAMED: [(&[&str], Rule); 20] = [
+const NAMED: [(&[&str], Rule); 26] = [
     (&["ANNEX_TOKEN_KEY_NAME", "SEC_TOKEN_AP_SIGNING_KEY_NAME", "SEC_TOKEN_ISSUER_KEY"], key_name),
     (&["RESERVED_DISK", "RESERVED_MEMORY", "RESERVED_SWAP"], reserved),
-    (&["EVENT_LOG_FORMAT_OPTIONS"], log_options),
-    (&["GPU_DISCOVERY_EXTRA", "SHARED_PORT_ARGS"], options),
+    (&["DEFAULT_USERLOG_FORMAT_OPTIONS", "EVENT_LOG_FORMAT_OPTIONS"], log_options),
+    (&["GPU_DISCOVERY_EXTRA", "STARTD_DETECT_GPUS"], gpu_discovery),
+    (&["SHARED_PORT_ARGS"], options),
+    (&LISTS_OF_WORDS, near_word),
+    (&["DCSTATISTICS_TIMESPANS", "TRANSFER_IO_REPORT_TIMESPANS"], timespans),
+    (&["TCP_FORWARDING_HOST"], host_alone),
+    (&["MOUNT_UNDER_SCRATCH"], absolute_folders),
+    (&["DEDICATED_EXECUTE_ACCOUNT_REGEXP"], pattern_of_accounts),
     (&["LOCAL_CONFIG_DIR", "LOCAL_CONFIG_FILE"], separated),
     (&["SUBMIT_REQUEST_MISSING_UNITS"], missing_units),
     (&["CONDOR_IDS"], user_and_group),
@@ -96,7 +105,7 @@ const NAMED: [(&[&str], Rule); 20] = [
 ];
 
 /// Variables that name hosts.
-const HOSTS: [&str; 11] = [
+const HOSTS: [&str; 10] = [
     "CCB_ADDRESS",
     "CONDOR_HOST",
     "COLLECTOR_HOST",
@@ -107,7 +116,6 @@ const HOSTS: [&str; 11] = [
     "FLOCK_TO",
     "NEGOTIATOR_HOST",
     "SCHEDD_HOST",
-    "TCP_FORWARDING_HOST",
 ];
 
 /// A limit for all resources, and after it pairs of a part of the name of one and its own limit (`BaseResource::Reconfig`).
@@ -161,13 +169,6 @@ fn log_options(upper: &str, value: &str) -> Option<Problem> {
     let word = words.find(|word| !is_known(word))?;
     let message = format!("`{word}` in `{upper}` is not an option, and is ignored");
     Some((Severity::Error, message, "write `XML`, `JSON`, `UTC`, `ISO_DATE` or `SUB_SECOND`".to_owned()))
-}
-
-/// The arguments of a program that all begin with a dash.
-fn options(upper: &str, value: &str) -> Option<Problem> {
-    let first = value.split_whitespace().next().filter(|word| !word.starts_with(['-', '$', '"']))?;
-    let message = format!("`{first}` in `{upper}` is not an option of the program");
-    Some((Severity::Warning, message, format!("write `-{first}`")))
 }
 
 /// Files or folders, which commas separate.
@@ -224,7 +225,7 @@ pub(super) fn environment(upper: &str, value: &str) -> Option<Problem> {
         let help = format!("write `{upper} = \"{}\"`", inner.replace(';', " "));
         return (!inner.contains('\'')).then_some((Severity::Warning, message, help));
     }
-    let is_plain = !value.starts_with('"') && !value.contains(';');
+    let is_plain = !value.starts_with('"') && !value.contains([';', '\n']);
     let words: Vec<&str> = value.split_whitespace().collect();
     // Options such as `-Da=b`, and words such as `mode=slow`, are parts of a value.
     let is_setting = |word: &&str| {
@@ -413,6 +414,17 @@ fn host(upper: &str, value: &str) -> Option<Problem> {
     let what = if is_number { "above 65535" } else { "that is not a number" };
     let message = format!("`{item}` in `{upper}` has a port {what}");
     Some((Severity::Error, message, "write `host:9618`, or the name of the host alone".to_owned()))
+}
+
+/// A host without a port: it is resolved as it is written (`daemon_core.cpp`).
+fn host_alone(upper: &str, value: &str) -> Option<Problem> {
+    if let Some(found) = host(upper, value) {
+        return Some(found);
+    }
+    let (name, port) = value.split_once(':').filter(|(_, port)| !port.contains(':'))?;
+    let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    let message = format!("`{upper}` is `{value}`: it is a host, and has no port");
+    is_port.then(|| (Severity::Error, message, format!("write `{name}`")))
 }
 
 /// Returns true for what may be the name or the address of a host. Quotes are reported as such.
@@ -719,6 +731,9 @@ fn network(upper: &str, value: &str) -> Option<Problem> {
     if let Some(found) = value.split([',', ' ', '\t', '\n']).find_map(|item| odd_entry(upper, item)) {
         return Some(found);
     }
+    if let Some(found) = account_or_host(upper, value) {
+        return Some(found);
+    }
     let items = value.split([',', ' ', '\t', '\n']);
     let wrong = items.filter(|item| !item.is_empty()).find(|item| {
         let mut parts = item.rsplit('/');
@@ -808,6 +823,9 @@ fn odd_entry(upper: &str, item: &str) -> Option<Problem> {
         let message = format!("`{item}` in `{upper}` matches no host: the user comes before the host");
         return problem(message, &format!("write `{user}/{front}`"));
     }
+    if let Some(found) = user_without_domain(upper, item) {
+        return Some(found);
+    }
     if let Some(help) = odd_address(host) {
         return problem(format!("`{item}` in `{upper}` matches no host: it is not an address"), &help);
     }
@@ -824,13 +842,48 @@ fn odd_entry(upper: &str, item: &str) -> Option<Problem> {
         .iter()
         .any(|user| user.eq_ignore_ascii_case(item))
     {
-        let message = format!("`{item}` in `{upper}` is taken for the name of a host");
-        return problem(message, &format!("write `{item}@domain`, or `{item}@*` for all domains"));
+        return Some(account(upper, item));
     }
     let (name, port) = host.split_once(':').filter(|(_, port)| !port.contains(':'))?;
     let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) && !name.is_empty();
     let message = || format!("`{item}` in `{upper}` matches no host: an entry has no port");
     is_port.then(|| problem(message(), &format!("write `{}`", item.trim_end_matches(port).trim_end_matches(':'))))?
+}
+
+/// The name of an account among hosts.
+fn account(upper: &str, item: &str) -> Problem {
+    let message = format!("`{item}` in `{upper}` is taken for the name of a host");
+    (Severity::Error, message, format!("write `{item}@domain`, or `{item}@*` for all domains"))
+}
+
+/// The name of an account that a host may have too, in a list without other names of hosts that have no domain.
+fn account_or_host(upper: &str, value: &str) -> Option<Problem> {
+    let is_account = |item: &&str| names("accounts among hosts").any(|user| user.eq_ignore_ascii_case(item));
+    let items = || value.split([',', ' ', '\t', '\n']).filter(|item| !item.is_empty());
+    let is_host = |item: &str| item.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let has_hosts = items().any(|item| is_host(item) && !is_account(&item));
+    items().find(is_account).filter(|_| !has_hosts).map(|item| account(upper, item))
+}
+
+/// `node1.example.org/alice`: the part before `/` is a user, and the name of each user has an `@` (`split_entry` and `lookup_user` in
+/// HTCondor's `condor_ipverify.cpp`). A network begins with a digit, or has a colon.
+fn user_without_domain(upper: &str, item: &str) -> Option<Problem> {
+    let (user, host) = item.split_once('/').filter(|(user, host)| !user.is_empty() && !host.is_empty())?;
+    let is_name = |text: &str| {
+        text.starts_with(|sign: char| sign.is_ascii_alphabetic())
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+    };
+    if !is_name(user) || host.contains(['/', '@']) {
+        return None;
+    }
+    let is_turned = user.contains('.') && is_name(host) && !host.contains('.');
+    let message = format!("`{item}` in `{upper}` matches no user: the name of each user has an `@`");
+    let help = if is_turned {
+        format!("the user comes before the host: write `{host}@*/{user}`")
+    } else {
+        format!("write `{user}@*/{host}`")
+    };
+    Some((Severity::Error, message, help))
 }
 
 /// Tests whether a pattern has a `*` that counts as a letter: `matches_withwildcard_impl` in HTCondor's `stl_string_utils.cpp` reads
@@ -871,4 +924,15 @@ fn odd_address(host: &str) -> Option<String> {
 fn pattern(upper: &str, value: &str) -> Option<Problem> {
     let error = pcre::compile(value, Options::default(), false).err()?;
     Some((Severity::Error, format!("`{upper}` is `{value}`: {error}"), "correct the regular expression".to_owned()))
+}
+
+/// The pattern of the names of accounts, which is for the whole of a name (`job_info_communicator.cpp`): `slot*`, as in a shell.
+fn pattern_of_accounts(upper: &str, value: &str) -> Option<Problem> {
+    if let Some(found) = pattern(upper, value) {
+        return Some(found);
+    }
+    let front = value.strip_suffix('*').filter(|front| front.len() > 1)?;
+    let is_plain = front.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+    let message = format!("`{value}` in `{upper}` is a regular expression: `*` repeats the letter before it");
+    is_plain.then(|| (Severity::Warning, message, format!("write `{front}.*`")))
 }
