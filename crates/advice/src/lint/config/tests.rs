@@ -27,7 +27,7 @@ fn clauses_are_found_where_they_stand() {
 fn members_of_lists_are_compared_with_their_definitions() {
     for (text, places) in [
         ("SUBMIT_REQUIREMENT_NAMES = A\nSUBMIT_REQUIREMENT_A = true\nSUBMIT_REQUIREMENT_B = true", vec!["3:1"]),
-        ("SYSTEM_PERIODIC_HOLD_NAMES = Memory\nSYSTEM_PERIODIC_HOLD_Memry = false", vec!["1:1"]),
+        ("SYSTEM_PERIODIC_HOLD_NAMES = Memory\nSYSTEM_PERIODIC_HOLD_Memry = false", vec!["1:1", "2:1"]),
         ("JOB_ROUTER_ROUTE_NAMES = a\nJOB_ROUTER_ROUTE_a = SET X 1\nJOB_ROUTER_ROUTE_b = SET X 1", vec!["3:1"]),
     ] {
         let expected: Vec<String> = places.iter().map(|place| format!("conflicting-knobs {place}")).collect();
@@ -49,7 +49,7 @@ fn members_of_lists_are_compared_with_their_definitions() {
 fn transforms_that_are_never_applied_are_told() {
     assert_eq!(
         found("JOB_TRANSFORM_NAMES = A, Memory\nJOB_TRANSFORM_A = SET X 1\nJOB_TRANSFORM_Memry = SET X 2"),
-        ["conflicting-knobs 1:1"]
+        ["conflicting-knobs 1:1", "conflicting-knobs 3:1"]
     );
     for text in [
         // Another file may define it.

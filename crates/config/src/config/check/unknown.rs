@@ -211,17 +211,10 @@ impl Checker<'_> {
         }
         let level = names::unknown_level(name).filter(|_| !is_meant && names::of_pattern(name).is_none());
         let Some(level) = level else { return false };
+        // A site may use other names for macros of its own.
+        let Some(meant) = names::near_level(&level) else { return false };
         let message = format!("`{}` is not read: `{level}` is not an access level", shown(name));
         let found = definition.name_warning(message).code("unknown-knob");
-        let Some(meant) = names::near_level(&level) else {
-            // A site may use other names for macros of its own.
-            let levels = names(names::LEVELS).filter(|level| !["OWNER", "SOAP"].contains(level));
-            let levels: Vec<String> = levels.map(|level| format!("`{level}`")).collect();
-            let mut found = found.help(format!("the levels are {} and `DEFAULT`", levels.join(", ")));
-            found.severity = Severity::Note;
-            self.found.push(found);
-            return true;
-        };
         self.found.push(found.did_you_mean(Some(meant)));
         true
     }
