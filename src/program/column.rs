@@ -59,7 +59,7 @@ type Hashed<'a> = (Option<&'a Attribute>, u64);
 
 /// The part of an attribute that is stored in its ad: if it is the same, the attributes are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Mark {
+enum StoredPart {
     Absent,
     /// The address of an expression.
     Tree(usize),
@@ -73,19 +73,19 @@ enum Mark {
     Text(usize),
 }
 
-impl Mark {
-    /// The mark of an attribute; `None` for rare constants.
+impl StoredPart {
+    /// What is stored of an attribute; `None` for rare constants.
     fn of(attribute: Option<&Attribute>) -> Option<Self> {
         Some(match attribute {
-            None => Mark::Absent,
-            Some(Attribute::Tree(tree)) => Mark::Tree(Arc::as_ptr(tree) as usize),
+            None => StoredPart::Absent,
+            Some(Attribute::Tree(tree)) => StoredPart::Tree(Arc::as_ptr(tree) as usize),
             Some(Attribute::Literal(literal)) => match literal {
-                Literal::Undefined => Mark::Undefined,
-                Literal::Error => Mark::Error,
-                Literal::Bool(value) => Mark::Bool(*value),
-                Literal::Int(value) => Mark::Int(*value),
-                Literal::Real(value) => Mark::Real(value.to_bits()),
-                Literal::Str(text) => Mark::Text(text.address()),
+                Literal::Undefined => StoredPart::Undefined,
+                Literal::Error => StoredPart::Error,
+                Literal::Bool(value) => StoredPart::Bool(*value),
+                Literal::Int(value) => StoredPart::Int(*value),
+                Literal::Real(value) => StoredPart::Real(value.to_bits()),
+                Literal::Str(text) => StoredPart::Text(text.address()),
                 _ => return None,
             },
         })
@@ -96,38 +96,38 @@ impl Mark {
 #[derive(Debug, Default)]
 struct DistinctAttributes<'a> {
     found: Vec<Hashed<'a>>,
-    /// The numbers of attributes by their marks; of equal strings, the first one.
-    known: HashMap<Mark, u32>,
-    /// The numbers of constants whose marks may differ although they are equal, and their hashes.
+    /// The numbers of attributes by what is stored; of equal strings, the first one.
+    known: HashMap<StoredPart, u32>,
+    /// The numbers of constants that may be equal although what is stored of them differs, and their hashes.
     constants: HashTable<(u64, u32)>,
-    last: Option<(Mark, u32)>,
+    last: Option<(StoredPart, u32)>,
 }
 
 impl<'a> DistinctAttributes<'a> {
-    /// The number of an attribute with this mark. Expressions at different addresses have different numbers.
-    fn number(&mut self, attribute: Option<&'a Attribute>, mark: Option<Mark>) -> u32 {
-        let Some(mark) = mark else { return self.number_of_content(attribute) };
+    /// The number of an attribute, of which this is stored. Expressions at different addresses have different numbers.
+    fn number(&mut self, attribute: Option<&'a Attribute>, stored: Option<StoredPart>) -> u32 {
+        let Some(stored) = stored else { return self.number_of_content(attribute) };
         // Neighboring ads often have the same value.
         if let Some((last, number)) = self.last
-            && last == mark
+            && last == stored
         {
             return number;
         }
-        let number = match self.known.get(&mark) {
+        let number = match self.known.get(&stored) {
             Some(number) => *number,
             None => {
                 let (next, number) = (self.found.len() as u32, self.number_of_content(attribute));
                 if number == next {
-                    self.known.insert(mark, number);
+                    self.known.insert(stored, number);
                 }
                 number
             }
         };
-        self.last = Some((mark, number));
+        self.last = Some((stored, number));
         number
     }
 
-    /// The number of an attribute of which no mark is known.
+    /// The number of an attribute by its content.
     fn number_of_content(&mut self, attribute: Option<&'a Attribute>) -> u32 {
         let next = self.found.len() as u32;
         let Some(Attribute::Literal(literal)) = attribute else {
@@ -135,7 +135,7 @@ impl<'a> DistinctAttributes<'a> {
             return next;
         };
         let hash = hash(literal);
-        // The mark of a number is the number.
+        // A number is stored as a whole, and has been looked for.
         if !matches!(literal, Literal::Int(_) | Literal::Real(_)) {
             let found = &self.found;
             let same = |(other, number): &(u64, u32)| {
@@ -154,7 +154,7 @@ impl<'a> DistinctAttributes<'a> {
 
 /// Ads whose attributes are looked at before they are numbered: the memory of several ads is read at the same time, and the table of
 /// each name is used several times in a row.
-const LOOKED_AT: usize = 128;
+const ADS_PER_GROUP: usize = 128;
 
 impl Dictionary {
     /// For each name the distinct attributes of a number of ads, in the order of first sight, and the number of each ad.
@@ -164,15 +164,15 @@ impl Dictionary {
             let ids = || Vec::with_capacity(ads.len());
             let mut found: Vec<_> = names.iter().map(|_| (DistinctAttributes::default(), ids())).collect();
             let mut places = Places::new(names);
-            let mut marked: Vec<Vec<_>> = names.iter().map(|_| Vec::with_capacity(LOOKED_AT)).collect();
-            for start in ads.clone().step_by(LOOKED_AT) {
-                for ad in (start..ads.end.min(start + LOOKED_AT)).map(ad) {
-                    for (marked, attribute) in marked.iter_mut().zip(places.of(ad)) {
-                        marked.push((attribute, Mark::of(attribute)));
+            let mut group: Vec<Vec<_>> = names.iter().map(|_| Vec::with_capacity(ADS_PER_GROUP)).collect();
+            for start in ads.clone().step_by(ADS_PER_GROUP) {
+                for ad in (start..ads.end.min(start + ADS_PER_GROUP)).map(ad) {
+                    for (group, attribute) in group.iter_mut().zip(places.of(ad)) {
+                        group.push((attribute, StoredPart::of(attribute)));
                     }
                 }
-                for ((distinct, ids), marked) in found.iter_mut().zip(&mut marked) {
-                    ids.extend(marked.drain(..).map(|(attribute, mark)| distinct.number(attribute, mark)));
+                for ((distinct, ids), group) in found.iter_mut().zip(&mut group) {
+                    ids.extend(group.drain(..).map(|(attribute, stored)| distinct.number(attribute, stored)));
                 }
             }
             found.into_iter().map(|(distinct, ids)| (distinct.found, ids)).collect::<Vec<_>>()
@@ -371,12 +371,27 @@ mod tests {
 
     #[test]
     fn equal_values_have_one_entry_and_different_ones_never() {
-        let texts =
-            ["[a = 1]", "[a = 1.0]", "[a = 1]", "[b = 1]", "[a = x + 1]", "[A = x+1]", "[a = \"S\"]", "[a = \"s\"]"];
+        let texts = [
+            "[a = 1]",
+            "[a = 1.0]",
+            "[a = 1]",
+            "[b = 1]",
+            "[a = x + 1]",
+            "[A = x+1]",
+            "[a = \"S\"]",
+            "[a = \"s\"]",
+            // Strings are stored once for each ad here.
+            "[a = \"S\"]",
+            "[a = true]",
+            "[a = \"S\"]",
+            "[a = 1]",
+            "[a = true]",
+            "[b = 2]",
+        ];
         let ads: Vec<ClassAd> = texts.iter().map(|text| ClassAd::parse(text.as_bytes()).unwrap()).collect();
         let of = |name: &str| Column::of(&[Name::new(name)], ads.len(), &|at| &ads[at]).remove(0);
         let column = of("a").unwrap();
-        assert_eq!(column.ids, [0, 1, 0, 2, 3, 3, 4, 5]);
+        assert_eq!(column.ids, [0, 1, 0, 2, 3, 3, 4, 5, 4, 6, 4, 0, 6, 2]);
         assert!(matches!(column.entry(3), Entry::Absent));
         assert!(of("c").is_none());
     }
