@@ -74,7 +74,7 @@ enum StoredPart {
 }
 
 impl StoredPart {
-    /// What is stored of an attribute; `None` for rare constants.
+    /// The stored part of an attribute; `None` for rare constants.
     fn of(attribute: Option<&Attribute>) -> Option<Self> {
         Some(match attribute {
             None => StoredPart::Absent,

@@ -134,6 +134,7 @@ fn resource(name: Name) -> Option<&'static [u8]> {
 mod tests {
     use super::super::expression::{LintContext, Role, lint};
     use super::super::knobs::{MATCH, MATCH_VALUE};
+    use classmate::internal::diagnostic::Severity;
     use classmate::internal::syntax::token::Quoting;
 
     fn is_found(text: &str, role: Role) -> bool {
@@ -159,6 +160,16 @@ mod tests {
         ] {
             assert!(!is_found(text, MATCH), "{text}");
         }
+    }
+
+    #[test]
+    fn a_clause_beside_alternatives_is_a_warning_at_both_ends() {
+        let severity = |text: &str| {
+            let found = lint(&LintContext::of(text.as_bytes(), Quoting::Old, MATCH));
+            found.iter().find(|one| one.code == "precedence").map(|one| one.severity)
+        };
+        assert_eq!(severity(r#"Machine == "a" || Machine == "b" && Cpus > 4"#), Some(Severity::Warning));
+        assert_eq!(severity(r#"Cpus > 4 && Machine == "a" || Machine == "b""#), Some(Severity::Warning));
     }
 
     #[test]

@@ -484,7 +484,10 @@ impl<'c> Linter<'c> {
                 continue;
             }
             // A template is HTCondor's own text, and uses its arguments as it likes.
-            for mut found in changed_text(&context).into_iter().filter(|_| definition.template.is_none()) {
+            if definition.template.is_some() {
+                continue;
+            }
+            for mut found in changed_text(&context) {
                 open.restore(&mut found);
                 self.found(name, &map, (value, place.start), found);
             }

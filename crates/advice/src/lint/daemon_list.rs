@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::knobs::bare;
-use super::lists::{DAEMONS, Found, has_includes, misses_files};
+use super::lists::{DAEMONS, Found, may_be_elsewhere, misses_files};
 use super::{second_place, unknowns};
 use classmate::Diagnostic;
 use classmate_config::internal::config::check::{has_root, is_variable, referenced};
@@ -100,7 +100,7 @@ fn controllers(config: &Config, items: &BTreeSet<String>, found: &mut Found) {
 /// beside a daemon that the master does not leave to them.
 fn available(config: &Config, list: &Definition<'_>, items: &BTreeSet<String>, found: &mut Found) {
     const CONTROLLEE: &str = "HAD_CONTROLLEE";
-    if misses_files(config) || has_includes(config) {
+    if may_be_elsewhere(config) {
         return;
     }
     let is_set = |name: &str| {
@@ -162,7 +162,7 @@ fn available(config: &Config, list: &Definition<'_>, items: &BTreeSet<String>, f
 /// A local name that a daemon gets, `-local-name second`, and no setting has, while other settings have one that no daemon gets:
 /// `SCHEDD.OTHER.SPOOL`.
 fn local_names(config: &Config, found: &mut Found) {
-    if misses_files(config) || has_includes(config) {
+    if may_be_elsewhere(config) {
         return;
     }
     let upper = |text: &[u8]| String::from_utf8_lossy(text).to_ascii_uppercase();

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::knobs::bare;
-use super::lists::{Found, has_includes, misses_files};
+use super::lists::{Found, may_be_elsewhere};
 use super::{second_place, unknowns};
 use classmate::Diagnostic;
 use classmate::internal::builtin::near;
@@ -74,7 +74,7 @@ impl<'c> ExecutionPoint<'c> {
         let (one, text) = self.set("HIBERNATE")?;
         let interval = self.text(INTERVAL);
         // The two are written together, but in files that are not here.
-        let is_elsewhere = misses_files(self.config) || has_includes(self.config);
+        let is_elsewhere = may_be_elsewhere(self.config);
         let is_off = interval.is_empty() && !is_elsewhere || interval == "0" && self.is_known(INTERVAL);
         let never = ["\"NONE\"", "NONE", "UNDEFINED", "FALSE", "0"].iter().any(|word| word.eq_ignore_ascii_case(&text));
         let message = format!("`HIBERNATE` is never evaluated: `{INTERVAL}` is 0");
@@ -176,7 +176,7 @@ impl<'c> ExecutionPoint<'c> {
         let keywords: BTreeSet<String> = self.config.names().map(upper).filter(|name| is_keyword(name)).collect();
         let set: Vec<String> =
             keywords.iter().filter_map(|name| Some(self.set(name)?.1.to_ascii_uppercase())).collect();
-        let is_elsewhere = misses_files(self.config) || has_includes(self.config);
+        let is_elsewhere = may_be_elsewhere(self.config);
         // A job may name a keyword of its own, which differs in more than a letter, or in a number.
         let digits = |name: &str| name.bytes().filter(u8::is_ascii_digit).collect::<Vec<u8>>();
         let near = |keyword: &str| {
@@ -200,9 +200,8 @@ impl<'c> ExecutionPoint<'c> {
             {
                 let message = format!("`{other}` is not the keyword of any daemon: `{name}` is `{keyword}`");
                 let meant = upper(hook.name).replacen(other.as_str(), &keyword, 1);
-                return Some((hook.name_warning(message).did_you_mean(Some(meant)).code("conflicting-knobs"), {
-                    String::from_utf8_lossy(hook.name).into_owned()
-                }));
+                let warning = hook.name_warning(message).did_you_mean(Some(meant)).code("conflicting-knobs");
+                return Some((warning, String::from_utf8_lossy(hook.name).into_owned()));
             }
             let message = format!("no hook of the keyword `{keyword}` is defined, so none runs");
             let help = format!("define `{keyword}{HOOK}PREPARE_JOB` or another hook");

@@ -72,6 +72,11 @@ pub(super) fn has_includes(config: &Config) -> bool {
     config.sources().iter().any(|source| source.text.split(|byte| *byte == b'\n').any(begins))
 }
 
+/// Tests if files that are not here may set more: the root names them, or a file includes them.
+pub(super) fn may_be_elsewhere(config: &Config) -> bool {
+    misses_files(config) || has_includes(config)
+}
+
 /// The names, upper case, that files set and that HTCondor does not know.
 fn own_names(config: &Config) -> BTreeSet<Vec<u8>> {
     let own = config.definitions().filter(|one| one.place.is_some() && config.built_in(bare(one.name)).is_none());
@@ -246,7 +251,7 @@ impl<'c> Lists<'c> {
         let (item, None) = (missing.next()?, missing.next()) else { return None };
         let lower = item.to_ascii_lowercase();
         let is_of_others = is_known(&lower) || self.config.definition(item).is_some();
-        if items.len() < LEAST || is_of_others || misses_files(self.config) || has_includes(self.config) {
+        if items.len() < LEAST || is_of_others || may_be_elsewhere(self.config) {
             return None;
         }
         // `SLOT1_HasMatlab = True`, and statements in branches that are not taken.

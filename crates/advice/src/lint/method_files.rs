@@ -2,7 +2,7 @@
 //!
 //! In: a configuration. Out: warnings of the rule `conflicting-knobs`, each with the variable that it is about.
 
-use super::lists::{Found, has_includes, misses_files};
+use super::lists::{Found, may_be_elsewhere};
 use super::{second_place, unknowns};
 use classmate::Diagnostic;
 use classmate_config::Config;
@@ -25,7 +25,7 @@ const DEFAULT: &str = "SEC_DEFAULT_AUTHENTICATION_METHODS";
 pub(super) fn check(config: &Config) -> Found {
     let set = |name: &str| config.definition(name.as_bytes()).filter(|one| one.place.is_some() && !one.raw.is_empty());
     // Files that are not here may have lists of their own.
-    let is_all = has_root(config) && !misses_files(config) && !has_includes(config);
+    let is_all = has_root(config) && !may_be_elsewhere(config);
     let Some(default) = set(DEFAULT).filter(|_| is_all) else { return Found::new() };
     // All lists, also those of templates and of one daemon.
     let ends = |name: &[u8]| name.to_ascii_uppercase().ends_with(b"_AUTHENTICATION_METHODS");

@@ -502,15 +502,13 @@ impl Pairs<'_> {
         }
         let message = format!("`{}` has {one} hosts, and `{}` has {two}: jobs do not flock", LISTS[0], LISTS[1]);
         let help = "write as many hosts in both, or set `FLOCK_TO` alone";
-        match LISTS.map(|name| self.set(name)) {
-            // The shorter one lacks a host.
-            [Some(first), Some(second)] => {
-                let (first, second) = ((LISTS[0], first), (LISTS[1], second));
-                self.conflict_at(if one < two { [first, second] } else { [second, first] }, message, help);
-            }
-            [Some(_), None] => self.conflict(LISTS[0], message, help),
-            [None, Some(_)] => self.conflict(LISTS[1], message, help),
-            [None, None] => {}
+        // The shorter one lacks a host.
+        let (short, long) = if one < two { (LISTS[0], LISTS[1]) } else { (LISTS[1], LISTS[0]) };
+        match (self.set(short), self.set(long)) {
+            (Some(first), Some(second)) => self.conflict_at([(short, first), (long, second)], message, help),
+            (Some(_), None) => self.conflict(short, message, help),
+            (None, Some(_)) => self.conflict(long, message, help),
+            (None, None) => {}
         }
     }
 

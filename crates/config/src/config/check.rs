@@ -333,12 +333,12 @@ impl<'c> Checker<'c> {
             Some(knob) => {
                 if let Some(now) = knob.now {
                     let message = format!("`{}` is the obsolete name of `{now}`", shown(name));
-                    let warning = definition.name_warning(message).code("obsolete-knob").help(format!("write `{now}`"));
-                    let mut warning = warning;
+                    let help = format!("write `{now}`");
+                    let mut note = definition.name_warning(message).code("obsolete-knob").help(help);
                     // It is read all the same.
-                    warning.severity = Severity::Note;
-                    let span = warning.span;
-                    self.found.push(if span.end > 0 { warning.fix(span, now) } else { warning });
+                    note.severity = Severity::Note;
+                    let span = note.span;
+                    self.found.push(if span.end > 0 { note.fix(span, now) } else { note });
                 }
                 // A macro of the file's own, named like one of a family: it is used where it is referred to.
                 if knob.is_family() && self.is_referenced(name) && !self.is_member(knob, bare) {

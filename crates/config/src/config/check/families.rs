@@ -6,7 +6,7 @@
 use std::sync::LazyLock;
 
 use super::is_variable;
-use super::names::{DAEMONS, is_of_slot_type, known_names};
+use super::names::{DAEMONS, is_of_slot_type, is_of_slot_type_alone, known_names};
 use crate::config::name_list::names;
 
 /// Beginnings that only variables of HTCondor have, and of which all members are known.
@@ -147,14 +147,12 @@ pub(super) fn of_slots(name: &str) -> Option<String> {
     let (front, rest) = name.split_once('.')?;
     let upper = front.to_ascii_uppercase();
     let rest_upper = rest.to_ascii_uppercase();
-    let is_of_type = is_of_slot_type(&rest_upper);
     let (number, is_other) = match upper.strip_prefix("SLOT_TYPE_") {
-        Some(number) => (number, is_variable(rest_upper.as_bytes()) && !is_of_type),
+        Some(number) => (number, is_variable(rest_upper.as_bytes()) && !is_of_slot_type(&rest_upper)),
         None => (upper.strip_prefix("SLOT")?, false),
     };
     // A slot has attributes of its own, and no policies.
-    let front =
-        if is_of_type && rest_upper != "STARTD_ATTRS" { format!("SLOT_TYPE_{number}") } else { front.to_owned() };
+    let front = if is_of_slot_type_alone(&rest_upper) { format!("SLOT_TYPE_{number}") } else { front.to_owned() };
     let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
     (is_number && !is_other && !rest.is_empty() && !rest.contains('.')).then(|| format!("{front}_{rest}"))
 }

@@ -130,7 +130,8 @@ pub(super) fn of_words(name: &[u8]) -> Option<String> {
         && number.bytes().all(|byte| byte.is_ascii_digit())
     {
         if is_of_slot_type(what) {
-            let of_one = if what == "STARTD_ATTRS" { format!("SLOT{number}_{what}` or `") } else { String::new() };
+            let is_alone = is_of_slot_type_alone(what);
+            let of_one = if is_alone { String::new() } else { format!("SLOT{number}_{what}` or `") };
             return Some(format!("{of_one}SLOT_TYPE_{number}_{what}"));
         }
         if names(OF_SLOT).any(|known| known == what) {
@@ -295,6 +296,12 @@ pub(super) fn is_of_slot_type(upper: &str) -> bool {
     names(OF_SLOT_TYPE).any(|known| known == upper)
 }
 
+/// Tests whether the startd reads a variable (upper case) for each type of slots, and not for one slot, which has attributes of its own
+/// (`publish_static` in `Resource.cpp`).
+pub(super) fn is_of_slot_type_alone(upper: &str) -> bool {
+    is_of_slot_type(upper) && upper != "STARTD_ATTRS"
+}
+
 /// The knob of a type of slots that a name is but for a slip: `SLOT_TYPE_1_PARTITONABLE`.
 pub(super) fn of_slot_type(name: &[u8]) -> Option<String> {
     const PREFIX: &[u8] = b"SLOT_TYPE_";
@@ -307,14 +314,14 @@ pub(super) fn of_slot_type(name: &[u8]) -> Option<String> {
     (!known.as_bytes().eq_ignore_ascii_case(what)).then(|| format!("{front}{known}"))
 }
 
-/// The variable of one slot that a name is but for a letter: `SLOT1_USERS`. Of those for a type of slots, there is none for one slot, but
-/// for its attributes (`publish_static` in `Resource.cpp`): `SLOT1_PARTITIONABLE`.
+/// The variable of one slot that a name is but for a letter: `SLOT1_USERS`. Also one for a type of slots alone,
+/// `SLOT1_PARTITIONABLE`.
 pub(super) fn of_slot(name: &[u8]) -> Option<String> {
     let upper = String::from_utf8_lossy(name).to_ascii_uppercase();
     let rest = upper.strip_prefix("SLOT")?;
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     let what = rest[digits..].strip_prefix('_').filter(|_| digits > 0)?;
-    if is_of_slot_type(what) && what != "STARTD_ATTRS" {
+    if is_of_slot_type_alone(what) {
         return Some(format!("SLOT_TYPE_{}_{what}", &rest[..digits]));
     }
     let known = near::closest_within(1, what.as_bytes(), names(OF_SLOT))?;

@@ -173,14 +173,10 @@ const WORDS: [(&[&str], &str, &[&str]); 4] = [
     ),
 ];
 
-/// The names of the variables of [`WORDS`].
-pub(super) const LISTS_OF_WORDS: [&str; 5] = [
-    "CONDOR_VIEW_CLASSAD_TYPES",
-    "DAGMAN_NODE_RECORD_INFO",
-    "SEC_IMPERSONATION_TOKEN_LIMITS",
-    "SEC_TOKEN_REQUEST_LIMITS",
-    "STATISTICS_TO_PUBLISH",
-];
+/// Tests for a list (upper case) of which the words are known.
+pub(super) fn is_list_of_words(upper: &str) -> bool {
+    WORDS.iter().any(|(lists, ..)| lists.contains(&upper))
+}
 
 /// A word of a list that is almost one of those that count. Others may be of a later version.
 pub(super) fn near_word(upper: &str, value: &str) -> Option<Problem> {

@@ -5,7 +5,7 @@ use super::super::facts::UNKNOWN;
 use super::super::name_list::names;
 use super::choices;
 use super::names::{DAEMONS, LEVELS};
-use super::options::{LISTS_OF_WORDS, absolute_folders, gpu_discovery, near_word, options, timespans};
+use super::options::{absolute_folders, gpu_discovery, is_list_of_words, near_word, options, timespans};
 use super::types::Problem;
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
@@ -67,6 +67,8 @@ pub(super) fn rule(upper: &str) -> Option<Rule> {
         Some(limits)
     } else if upper.strip_suffix("_ARGS").is_some_and(|front| names(DAEMONS).any(|daemon| daemon == front)) {
         Some(options)
+    } else if is_list_of_words(upper) {
+        Some(near_word)
     } else if choices::has(upper) {
         Some(choices::check)
     } else {
@@ -75,13 +77,12 @@ pub(super) fn rule(upper: &str) -> Option<Rule> {
 }
 
 /// Variables with a check of their own.
-const NAMED: [(&[&str], Rule); 26] = [
+const NAMED: [(&[&str], Rule); 25] = [
     (&["ANNEX_TOKEN_KEY_NAME", "SEC_TOKEN_AP_SIGNING_KEY_NAME", "SEC_TOKEN_ISSUER_KEY"], key_name),
     (&["RESERVED_DISK", "RESERVED_MEMORY", "RESERVED_SWAP"], reserved),
     (&["DEFAULT_USERLOG_FORMAT_OPTIONS", "EVENT_LOG_FORMAT_OPTIONS"], log_options),
     (&["GPU_DISCOVERY_EXTRA", "STARTD_DETECT_GPUS"], gpu_discovery),
     (&["SHARED_PORT_ARGS"], options),
-    (&LISTS_OF_WORDS, near_word),
     (&["DCSTATISTICS_TIMESPANS", "TRANSFER_IO_REPORT_TIMESPANS"], timespans),
     (&["TCP_FORWARDING_HOST"], host_alone),
     (&["MOUNT_UNDER_SCRATCH"], absolute_folders),
