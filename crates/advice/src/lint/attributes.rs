@@ -337,10 +337,13 @@ pub(super) fn misspelled_own(name: &[u8]) -> Option<&'static str> {
     if OF_SITES.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(name)) {
         return None;
     }
-    let meant = misspelled_attribute(name).filter(|meant| near::distance(name, meant.as_bytes(), 2).is_some());
     // Another number, digits and underscores are chosen.
     let stem = |name: &str| name.to_ascii_lowercase().replace('_', "").trim_end_matches('s').to_owned();
     let own = stem(&String::from_utf8_lossy(name));
+    // `HAS_SINGULARITY`: sites write their own attributes so.
+    let is_own = |meant: &str| name.contains(&b'_') && stem(meant) == own;
+    let is_near = |meant: &&str| near::distance(name, meant.as_bytes(), 2).is_some() && !is_own(meant);
+    let meant = misspelled_attribute(name).filter(is_near);
     meant.or_else(|| near::closest_within(1, name, OF_SITES.into_iter().filter(|known| stem(known) != own)))
 }
 

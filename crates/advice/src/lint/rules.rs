@@ -28,6 +28,7 @@ type Rule = fn(&LintContext<'_>, &Tree, NodeId) -> Option<Diagnostic>;
 const RULES: &[Rule] = &[
     unquoted_word,
     glob,
+    item_of_several,
     default_beside_comparison,
     branch_comparison,
     macro_in_text,
@@ -421,6 +422,26 @@ fn first_of_joined(text: &[u8], tree: &Tree, id: NodeId) -> Option<Name> {
 /// Attributes, lower case, that are one name.
 const ONE_NAME: [&[u8]; 9] =
     [b"owner", b"user", b"machine", b"opsys", b"arch", b"acctgroup", b"accountinggroup", b"remoteowner", b"uiddomain"];
+
+/// Attributes of slots, lower case, that are strings of several items, separated by commas.
+const SEVERAL: [&[u8]; 2] = [b"hasfiletransferpluginmethods", b"starterabilitylist"];
+
+/// `HasFileTransferPluginMethods == "osdf"`
+fn item_of_several(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
+    let (op, left, right) = equality(tree, id)?;
+    let not = if matches!(op, BinaryOp::NotEqual | BinaryOp::Isnt) { "!" } else { "" };
+    [(left, right), (right, left)].into_iter().find_map(|(list, item)| {
+        let reference = tree.reference(tree.bare(list)).filter(|list| SEVERAL.contains(&list.name.folded()))?;
+        let Node::Literal(Literal::Str(text)) = tree.node(tree.bare(item)) else { return None };
+        if text.is_empty() || text.contains(&b',') {
+            return None;
+        }
+        let (item, written_list) = (tree.span(item)?, written(context.text, tree.span(list)?));
+        let message = format!("`{}` compares the whole string; `{}` lists several items", op.symbol(), reference.name);
+        let help = format!("write `{not}stringListMember({}, {written_list})`", written(context.text, item));
+        Some(Diagnostic::warning(message, item).help(help).code("glob-comparison"))
+    })
+}
 
 /// `Machine == "*.edu"`
 fn glob(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {

@@ -11,8 +11,8 @@ use super::submit_expressions::Own;
 use super::submit_values::{bad_value, is_size_unit, may_expand};
 use super::units::{in_unit, meant_amount};
 use super::{commands, placed, shifted_fix};
-use crate::submit::bytes_of_unit;
 use crate::submit::queue::number;
+use crate::submit::{bytes, bytes_of_unit};
 use classmate::internal::analysis::evaluate::Analysis;
 use classmate::internal::analysis::values::{Values, kind};
 use classmate::internal::diagnostic::Excerpt;
@@ -43,7 +43,7 @@ pub(super) fn request(
     let finding = if is_number && text.len() > 1 && text.starts_with('"') && text.ends_with('"') {
         let message = format!("`{name}` is a string, which slots compare with a number: the result is ERROR");
         Diagnostic::warning(message, span).help("write the number without quotes").code("type-clash")
-    } else if let Some(list) = grouped_digits(name, &text) {
+    } else if let Some(list) = grouped_digits(name, &text).or_else(|| less_next(name, &text)) {
         list.shifted(value)
     } else if let Some(fault) = not_an_amount(&text, is_size, &own.options()) {
         let attribute = match name {
@@ -227,6 +227,20 @@ pub(super) fn grouped_digits(name: &str, text: &str) -> Option<Diagnostic> {
     grouped.then(|| {
         Diagnostic::warning(message, span).help(format!("write `{}`", text.replace(',', ""))).code("odd-command")
     })
+}
+
+/// `request_memory = 4GB, 2GB`: the next try gets no more than the first.
+fn less_next(name: &str, text: &str) -> Option<Diagnostic> {
+    let unit = match name {
+        "request_memory" => 1 << 20,
+        "request_disk" => 1 << 10,
+        _ => return None,
+    };
+    let mut amounts = text.split(',').map(|amount| bytes(amount.trim(), unit));
+    let (first, next) = (amounts.next()??, amounts.next()??);
+    let message = format!("`{name}` is `{text}`: the next try gets no more than the first");
+    let found = Diagnostic::warning(message, Span::new(0, text.len())).code("odd-command");
+    (next <= first).then(|| found.help("write larger and larger sizes, as in `4GB, 8GB`"))
 }
 
 /// The error of a requested amount that is neither an expression nor, if it is a size, a number with a unit.

@@ -142,8 +142,9 @@ fn other_kind(upper: &str, value: &str) -> Option<(String, String)> {
         let message = format!("`{upper}` is a folder, and `{value}` looks like a file, `*{end}`");
         return (!folder.is_empty()).then(|| (message, format!("write the folder, `{folder}`")));
     }
-    let is_folder =
-        value.len() > 1 && (value.ends_with('/') || lower.rsplit_once('.').is_some_and(|(_, end)| end == "d"));
+    // A history may have parts of any names, `history.d`.
+    let of_folder = lower.rsplit_once('.').is_some_and(|(_, end)| end == "d") && upper != "HISTORY";
+    let is_folder = value.len() > 1 && (value.ends_with('/') || of_folder);
     let is_one = is_of(&["_CAFILE", "_CERTFILE", "_KEYFILE", "_KEY_FILE", "_MAPFILE", "_LOG", "_PASSWORD_FILE"])
         || upper == "HISTORY";
     let message = format!("`{upper}` is a file, and `{value}` looks like a folder");

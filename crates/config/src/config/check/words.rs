@@ -174,9 +174,14 @@ fn log_options(upper: &str, value: &str) -> Option<Problem> {
 
 /// Files or folders, which commas separate.
 fn separated(upper: &str, value: &str) -> Option<Problem> {
-    // A command that prints a configuration.
-    if value.ends_with('|') {
-        return None;
+    // A command that prints a configuration: all of the value (`process_locals` in HTCondor's `condor_config.cpp`).
+    if value.contains('|') {
+        let with_files =
+            !value.ends_with('|') || value.split_whitespace().next().is_some_and(|word| word.ends_with(','));
+        let message = format!("`{upper}` is either one command that ends with `|`, or a list of files");
+        let help = "write files into the output of the command, as `include : file`";
+        let is_read = upper == "LOCAL_CONFIG_FILE" && with_files;
+        return is_read.then(|| (Severity::Error, message, help.to_owned()));
     }
     let is_folder = |item: &&str| item.len() > 1 && (item.ends_with('/') || item.ends_with("/config.d"));
     if let Some(item) = value.split([',', ' ']).find(is_folder).filter(|_| upper == "LOCAL_CONFIG_FILE") {
@@ -689,10 +694,14 @@ fn plain_seconds(upper: &str, value: &str) -> Option<Problem> {
     Some((Severity::Warning, message, "write a number of seconds".to_owned()))
 }
 
-/// When a cron job runs.
+/// When a cron job runs. Only benchmarks are started on demand (`StartOnDemandJobs` in HTCondor's `startd_bench_job_mgr.cpp`).
 fn mode(upper: &str, value: &str) -> Option<Problem> {
     let known = ["Periodic", "WaitForExit", "OneShot", "OnDemand"];
-    one_of(upper, value, &known, "write `Periodic`, `WaitForExit`, `OneShot` or `OnDemand`")
+    if !upper.starts_with("BENCHMARKS_") && value.eq_ignore_ascii_case("OnDemand") {
+        let message = format!("`{upper}` is `{value}`, and nothing starts such a job but a benchmark");
+        return Some((Severity::Warning, message, "write `Periodic`, `WaitForExit` or `OneShot`".to_owned()));
+    }
+    one_of(upper, value, &known, "write `Periodic`, `WaitForExit` or `OneShot`")
 }
 
 /// A switch of a cron job, as `CronParamBase::Lookup` in HTCondor's `cron_param.cpp` reads it: by its first letter.
