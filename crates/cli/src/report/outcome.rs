@@ -201,12 +201,17 @@ fn statistics(out: &mut impl Screen, outcome: &Outcome) -> io::Result<()> {
         counts.trimmed_slots
     )?;
     let pies = if counts.pies > 1 { format!(" in {} pies", counts.pies) } else { String::new() };
+    // Where slots choose jobs, others may be left without a turn.
+    let not_drawn =
+        |one: &&Rejected| matches!(one.rejection, Rejection::NotRequested | Rejection::NotDrawn | Rejection::SiteLimit);
+    let left = outcome.rejections.iter().filter(not_drawn).count();
+    let left_text = if left > 0 { format!("; {left} not considered") } else { String::new() };
     writeln!(
         out,
-        "{} considered: {}, {} ({}{pies})",
+        "{} considered: {}, {}{left_text} ({}{pies})",
         counted(counts.jobs_considered, "request"),
         counted(counts.matches as u64, "match"),
-        counted(counts.rejections as u64, "rejection"),
+        counted((counts.rejections - left) as u64, "rejection"),
         counted(counts.pie_spins as u64, "pie spin")
     )
 }

@@ -169,6 +169,7 @@ impl PreparedPool<'_> {
         queue.whole = queue.whole && uses_insignificant(&queue, rules);
         let total_slots = slots.len();
         let offered = (!brief).then(|| single::offered(&queue, self.known_jobs, &*policy));
+        let autoclusters = single::autoclusters(&queue, self.known_jobs);
         let mut left_out = left_out(self.ignored, snapshot, &queue, self.known_jobs);
         left_out.extend(rules.groups.odd.iter().cloned());
         left_out.extend(rules.concurrency.odd().map(told));
@@ -192,7 +193,7 @@ impl PreparedPool<'_> {
         (statistics.total_slots, statistics.pool_weight) = (total_slots, size.weight);
         statistics.trimmed_slots = dealing.offers.left();
         statistics.candidate_slots = if self.quotas.is_some() { size.slots } else { statistics.trimmed_slots };
-        statistics.autoclusters = dealing.queue.autoclusters.len();
+        statistics.autoclusters = autoclusters;
         if self.quotas.is_some() && dealing.policy.divides_among_groups() {
             last_served = groups::negotiate_groups(&mut dealing, size, settings, last_served);
         } else {

@@ -2,6 +2,7 @@
 //!
 //! In: a turn that names a job. Out: its match or rejection, as in a deal to submitters.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
@@ -16,6 +17,7 @@ use crate::queue::Job;
 use crate::queue::job::{Activity, JobAd, JobId};
 use crate::queue::request::{JobsBehind, Queue, Queued, Request};
 use crate::queue::submitter::Submitter;
+use classmate::Text;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::name::Key;
 
@@ -325,6 +327,21 @@ pub(super) fn offered(queue: &Queue, known: usize, policy: &dyn PriorityPolicy) 
         }
     };
     queue.lists.iter().map(counts).collect()
+}
+
+/// Number of autoclusters of the jobs in the queue. Of jobs with several candidacies, those with the same set of autoclusters are in
+/// one. `known` is the number of jobs before candidacies.
+pub(super) fn autoclusters(queue: &Queue, known: usize) -> usize {
+    if queue.jobs.len() == known {
+        return queue.autoclusters.len();
+    }
+    let mut of_jobs: HashMap<_, BTreeSet<u32>> = HashMap::new();
+    for queued in queue.lists.iter().flatten() {
+        let job = &queue.jobs[queued.job];
+        let schedd = job.schedd.as_ref().map(Text::as_bytes);
+        of_jobs.entry((schedd, job.id)).or_default().insert(queued.autocluster);
+    }
+    of_jobs.into_values().collect::<BTreeSet<_>>().len()
 }
 
 /// Number of idle jobs that do not belong to any of the submitters; a job with several candidacies counts once. `known`
