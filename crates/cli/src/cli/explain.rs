@@ -214,15 +214,16 @@ fn survey(snapshot: &Snapshot, owner: Option<&str>) -> Result<CauseSurvey, Failu
 /// Adds the jobs of a submit file to a snapshot. Returns the first.
 fn submitted(snapshot: &mut Snapshot, file: &SubmitFile) -> Result<ExplainedJob, Failure> {
     let count = file.add_to(snapshot)?;
+    // An answer helps also if the file is not complete yet.
+    file.warn_of("rejected-submit");
     let settings = snapshot.settings();
     let domain = snapshot.config.string("ACCOUNTING_DOMAIN")?;
     let ad = snapshot.jobs.iter().rev().nth(count - 1);
     let Some((job, ad)) = ad.and_then(|ad| Some((Job::new(ad, domain.as_deref(), &settings)?, ad))) else {
         return Err(Failure::input(format!("`{}` does not submit a job of HTCondor", file.name())));
     };
-    if count > 1 {
-        complain(&format!("note: the file submits {count} jobs; this is the first one"));
-    }
+    let first = if count > 1 { format!("the first of {count} jobs") } else { "the job".to_owned() };
+    complain(&format!("note: {first} is explained as {} of {}", job.id, job.submitter));
     Ok(ExplainedJob::of(&job, ad))
 }
 

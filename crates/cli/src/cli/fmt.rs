@@ -70,6 +70,9 @@ pub(super) fn run(arguments: &FmtArguments, streams: Streams) -> Result<ExitCode
         let kind = arguments.kind.map_or_else(|| detect(path), Ok)?;
         let mut source = input::open(path)?;
         let text = source.text()?;
+        if text.contains(&0) {
+            return Err(Failure::input(format!("`{}` is not text: it contains a zero byte", source.name)));
+        }
         if kind == FileKind::Ads {
             language::note_advertised(&text, &mut notes);
         }

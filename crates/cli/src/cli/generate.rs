@@ -67,10 +67,10 @@ pub(super) struct GenerateArguments {
     #[arg(long)]
     full: bool,
     /// Fraction of static slots that already run a job, 0 to 1
-    #[arg(long, value_name = "FRACTION", default_value_t = 0.0, value_parser = fraction, allow_negative_numbers = true)]
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.0, value_parser = fraction)]
     claimed: f64,
     /// Fraction of autoclusters that request more than any slot has, 0 to 1
-    #[arg(long, value_name = "FRACTION", default_value_t = 0.05, value_parser = fraction, allow_negative_numbers = true)]
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.05, value_parser = fraction)]
     unmatched: f64,
 }
 

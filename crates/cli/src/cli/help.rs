@@ -51,7 +51,11 @@ pub(super) fn arranged(command: Command, arguments: &[OsString], width: usize) -
         next || words().any(|word| word.strip_prefix("--policy=") == Some(policy))
     };
     command.term_width(width).help_template(template).mut_subcommands(|subcommand| {
-        let subcommand = with_end(subcommand, width);
+        // `--seed -1` is a value out of range, not another option.
+        let subcommand = with_end(subcommand, width).mut_args(|argument| {
+            let is_option = argument.get_long().is_some() && argument.get_action().takes_values();
+            if is_option { argument.allow_negative_numbers(true) } else { argument }
+        });
         if !subcommand.get_arguments().any(|argument| argument.get_id() == "policy") {
             return subcommand;
         }

@@ -222,7 +222,7 @@ pub(crate) struct World {
     strict: bool,
     /// Result of `time()`: seconds since 1970, a date such as 2026-07-05T12:00:00Z, or `wall` [default: wall; `match` with
     /// slots from a file: the newest time in them]
-    #[arg(long, value_name = "TIME", value_parser = parse_now, allow_negative_numbers = true)]
+    #[arg(long, value_name = "TIME", value_parser = parse_now)]
     now: Option<Now>,
     /// Seed of `random()`
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]

@@ -25,9 +25,10 @@ use classmate_pool::{CycleOptions, Journal, Matcher, Outcome, PreparedPool, Snap
 ///
 /// Shows the matches of each submitter and why the remaining jobs did not match. POOL is a directory with the output of
 /// HTCondor's tools: `slots.ads` (`condor_status -long`) and `jobs.ads` (`condor_q -allusers -long`). Optional files
-/// are `submitters.ads` (`condor_status -submitters -long`), `Accountantnew.log` (from the negotiator's spool
-/// directory) and the negotiator's configuration: `condor_config`, then the files in `config.d` in alphabetical order,
-/// then `config`. An option can replace each file. Read-only unless --commit is given.
+/// are `submitters.ads` (`condor_status -submitters -long`), priorities, from `Accountantnew.log` (from the negotiator's
+/// spool directory) or `accounting.ads` (`condor_status -accounting -long`), and the negotiator's configuration:
+/// `condor_config`, then the files in `config.d` in alphabetical order, then `config`. `classmate snapshot` writes all of
+/// them. An option can replace each file. Read-only unless --commit is given.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:

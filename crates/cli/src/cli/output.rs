@@ -58,7 +58,7 @@ static JSON_MESSAGES: OnceLock<bool> = OnceLock::new();
 
 /// Decides the form of messages by the arguments of the command, before they are parsed: mistakes in them are messages too.
 pub(super) fn choose_messages(arguments: &[String]) {
-    let is_json = |format: &str| matches!(format, "json" | "jsonl");
+    let is_json = |format: &str| matches!(format, "json" | "jsonl" | "sarif");
     let given = arguments.iter().enumerate().any(|(at, argument)| match argument.strip_prefix("--format") {
         Some("") => arguments.get(at + 1).is_some_and(|format| is_json(format)),
         Some(rest) => rest.strip_prefix('=').is_some_and(is_json),

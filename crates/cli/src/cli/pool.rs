@@ -38,7 +38,7 @@ pub(super) struct PoolFiles {
     /// Submitter ads, instead of POOL/submitters.ads [default: derived from the jobs, also those of a submit file]
     #[arg(long, value_name = "FILE", conflicts_with = "collectors")]
     pub(super) submitters: Option<PathBuf>,
-    /// Accountant's log, instead of POOL/Accountantnew.log; without one, all users start at the minimum priority
+    /// Accountant's log, instead of POOL/Accountantnew.log [default without one: the priorities in POOL/accounting.ads]
     #[arg(long, value_name = "FILE")]
     pub(super) log: Option<PathBuf>,
     /// Negotiator configuration, instead of the files in POOL
@@ -216,6 +216,11 @@ impl PoolFiles {
         for ((ads, has_kind, kind, tool), path) in kinds.into_iter().zip(given) {
             if let Some(path) = path.filter(|_| !has_kind) {
                 expect_kind(&path, ads, (kind, tool), notes)?;
+                // A queue can be empty.
+                if kind == SLOTS_OF.0 {
+                    let name = input::shown_name(&path);
+                    notes.warn(format!("`{name}` contains no {kind}; expected the output of `{tool}`"));
+                }
             }
         }
         // A directory with submitters comes from a pool, which has priorities.

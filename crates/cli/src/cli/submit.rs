@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::cli::input::with_help;
+use crate::cli::lint::{FileKind, detect};
 use crate::cli::output::complain;
 use crate::cli::{Failure, input, language};
 use classmate::ClassAd;
@@ -86,7 +87,7 @@ impl SubmitFile {
     pub(super) fn read(path: &Path) -> Result<Self, Failure> {
         let mut input = input::open(path)?;
         let file = SubmitFile { text: input.text()?, name: input.name };
-        file.warn_of_misspellings();
+        file.warn_of("unknown-command");
         Ok(file)
     }
 
@@ -132,16 +133,26 @@ impl SubmitFile {
         Ok((self.jobs(&context(None))?, self.name))
     }
 
-    /// Warns of commands that `condor_submit` ignores, as it does.
-    fn warn_of_misspellings(&self) {
+    /// Warns of findings with one code, such as commands that `condor_submit` ignores, of which it warns as well.
+    pub(super) fn warn_of(&self, code: &str) {
         let found = submit::lint(&Arc::from(self.name.as_str()), &self.text, &LintVersions::default());
-        for one in found.iter().filter(|one| one.code == "unknown-command") {
+        for one in found.iter().filter(|one| one.code == code) {
             complain(&format!("warning: {}", with_help(one)));
         }
     }
 
     /// The reason why it does not submit any jobs.
     fn why_none(&self) -> &'static str {
+        if self.text.trim_ascii().is_empty() {
+            return "the file is empty";
+        }
+        if self.text.contains(&0) {
+            return "the file is not text";
+        }
+        let path = Path::new(&self.name);
+        if path.is_file() && matches!(detect(path), Ok(FileKind::Ads)) {
+            return "of a file of job ads, name the job: `--jobs FILE --job ID`";
+        }
         let mut words = self
             .text
             .split(|byte| *byte == b'\n')

@@ -70,16 +70,16 @@ pub(super) struct UserprioArguments {
     users: Vec<String>,
 
     /// Set the real priority
-    #[arg(long, num_args = 2, value_names = ["USER", "VALUE"], allow_negative_numbers = true, group = "change", help_heading = "Changes")]
+    #[arg(long, num_args = 2, value_names = ["USER", "VALUE"], group = "change", help_heading = "Changes")]
     setprio: Option<Vec<String>>,
     /// Set the priority factor, at least 1
-    #[arg(long, num_args = 2, value_names = ["USER", "VALUE"], allow_negative_numbers = true, group = "change", help_heading = "Changes")]
+    #[arg(long, num_args = 2, value_names = ["USER", "VALUE"], group = "change", help_heading = "Changes")]
     setfactor: Option<Vec<String>>,
     /// Set the ceiling in slot weight (-1 for no limit)
-    #[arg(long, visible_alias = "setceil", num_args = 2, value_names = ["USER", "VALUE"], allow_negative_numbers = true, group = "change", help_heading = "Changes")]
+    #[arg(long, visible_alias = "setceil", num_args = 2, value_names = ["USER", "VALUE"], group = "change", help_heading = "Changes")]
     setceiling: Option<Vec<String>>,
     /// Set the floor in slot weight, which is served first
-    #[arg(long, num_args = 2, value_names = ["USER", "VALUE"], allow_negative_numbers = true, group = "change", help_heading = "Changes")]
+    #[arg(long, num_args = 2, value_names = ["USER", "VALUE"], group = "change", help_heading = "Changes")]
     setfloor: Option<Vec<String>>,
     /// Lease time of -setfactor, -setceiling or -setfloor
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(i64).range(1..), conflicts_with_all = ["setprio", "setaccum", "setbegin", "setlast", "resetusage", "resetall", "delete"], help_heading = "Changes")]
@@ -94,13 +94,13 @@ pub(super) struct UserprioArguments {
     #[arg(long, value_name = "USER", group = "change", help_heading = "Changes")]
     cancelfactorlease: Option<String>,
     /// Set the accumulated usage in weighted seconds
-    #[arg(long, num_args = 2, value_names = ["USER", "VALUE"], allow_negative_numbers = true, group = "change", help_heading = "Changes")]
+    #[arg(long, num_args = 2, value_names = ["USER", "VALUE"], group = "change", help_heading = "Changes")]
     setaccum: Option<Vec<String>>,
     /// Set the time of the first usage, in seconds since 1970
-    #[arg(long, num_args = 2, value_names = ["USER", "TIME"], allow_negative_numbers = true, group = "change", help_heading = "Changes")]
+    #[arg(long, num_args = 2, value_names = ["USER", "TIME"], group = "change", help_heading = "Changes")]
     setbegin: Option<Vec<String>>,
     /// Set the time of the last usage, in seconds since 1970
-    #[arg(long, num_args = 2, value_names = ["USER", "TIME"], allow_negative_numbers = true, group = "change", help_heading = "Changes")]
+    #[arg(long, num_args = 2, value_names = ["USER", "TIME"], group = "change", help_heading = "Changes")]
     setlast: Option<Vec<String>>,
     /// Reset the accumulated usage of a user
     #[arg(long, value_name = "USER", group = "change", help_heading = "Changes")]
