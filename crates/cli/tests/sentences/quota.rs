@@ -279,6 +279,17 @@ fn round(outcome: &Outcome, of: &GroupSummary, text: &str) -> Checked {
         })?;
         return check(number(parts[0]) >= 1.0 && number(parts[0]) <= outcome.groups.len() as f64, "place");
     }
+    if let Some(parts) = fit("negotiates as number {} of {}: {} a lower sort key", text) {
+        same("groups", parts[1], outcome.groups.len() as f64)?;
+        let lower = parts[2].split(' ').next().filter(|lower| *lower != "no").map_or(0.0, number);
+        return is_any(&|round| {
+            let of = |group: &GroupSummary| {
+                group.rounds.iter().find(|one| one.round == round.round).map_or(f64::NAN, |one| one.sort_key)
+            };
+            let count = outcome.groups.iter().filter(|group| of(group) < round.sort_key).count();
+            check(round.sort_key >= 3.3e38 && count as f64 == lower, "groups with a lower sort key")
+        });
+    }
     if let Some(parts) = fit("negotiated with limit {}", text) {
         let limits: Vec<&str> = parts[0].split(", ").collect();
         return is_any(&|round| {
