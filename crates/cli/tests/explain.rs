@@ -887,10 +887,10 @@ fn a_group_whose_slots_weigh_more_than_its_requests_is_limited_by_its_quota() {
     let found = replay::explain_job(&snapshot, "1.2".parse().unwrap()).unwrap().unwrap();
     assert_eq!(
         found.causes[0].text,
-        "group phys.cms has reached its quota: quota 10, limit 10, in use 8, requested 5; its slots weigh more than the 5 \
-         requested and allocated; the lightest unclaimed matching slot has weight 4"
+        "group phys.cms has less than a matching slot left of its quota: quota 10, limit 10, in use 8, requested 5; its \
+         slots weigh more than the 5 requested and allocated; the lightest unclaimed matching slot has weight 4"
     );
-    assert_eq!(found.causes[0].label, "group phys.cms has reached its quota");
+    assert_eq!(found.causes[0].label, "group phys.cms has less than a matching slot left of its quota");
     let outcome = classmate_pool::internal::negotiate::negotiate(&snapshot).unwrap();
     let division = PreparedPool::new(&snapshot).unwrap().division();
     let found = classmate_advice::internal::explain::cycle::group::trace(&outcome, division, "phys.cms").unwrap();

@@ -54,12 +54,31 @@ pub(super) fn used(played: &Played<'_>, submitter: &str, text: &str, (lightest, 
             .iter()
             .all(|visit| Some((visit.pie, visit.spin)) != last || visit.passed == Some(Passed::LessThanASlot));
     match (parts[1], parts[3]) {
-        ("has reached its quota", "limit") => {
-            check(is_exhausted || limit.is_some_and(|limit| limit - group.usage < lightest), "it has not")?;
+        (words, "limit") if words.ends_with("quota") || words == "has a quota of less than a matching slot" => {
+            let left = limit.ok_or("no turn")? - group.usage;
             check(limit.is_some_and(|limit| limit <= group.quota), "the limit is more than the quota")?;
+            match words {
+                "has reached its quota" => check(left <= 1e-6, "it has not")?,
+                "has a quota of less than a matching slot" => check(group.usage <= 0.0 && left < lightest, "of more")?,
+                "has less than a matching slot left of its quota" => {
+                    check(group.usage > 0.0 && left > 0.0 && left < lightest, "it has more, or none")?;
+                }
+                other => return Err(format!("`{other}`")),
+            }
         }
-        ("has used its allocation", "allocated") => {
-            check(group.granted() - group.usage < lightest, "it has not")?;
+        ("has no allocation", "allocated") => check(group.granted() <= 0.0, "it has one")?,
+        (words, "allocated") if words != "cannot use more slot" => {
+            let left = group.granted() - group.usage;
+            match words {
+                "has used its allocation" => check(left <= 1e-6 && group.usage > 0.0, "it has not")?,
+                "was allocated less than a matching slot" => {
+                    check(group.usage <= 0.0 && group.granted() > 0.0 && left < lightest, "it was allocated more")?;
+                }
+                "has less than a matching slot left of its allocation" => {
+                    check(group.usage > 0.0 && left > 0.0 && left < lightest, "it has more, or none")?;
+                }
+                other => return Err(format!("`{other}`")),
+            }
             check(
                 group.quota <= group.granted() || limit.is_none_or(|limit| limit <= group.granted()),
                 "it may use more than its allocation",
@@ -118,7 +137,7 @@ fn reason(outcome: &Outcome, of: &GroupSummary, text: &str) -> Checked {
             check(of.usage <= of.demand, "it uses more than it requested")?;
             check(first.unmet < 1.0 && taken <= 0.0, "it does not")
         }
-        "quota reached; GROUP_ACCEPT_SURPLUS is false" => check(first.unmet > 0.0 && refuses, "it is not"),
+        "limited by its quota; GROUP_ACCEPT_SURPLUS is false" => check(first.unmet > 0.0 && refuses, "it is not"),
         "its own quota is 0; GROUP_ACCEPT_SURPLUS is false" => check(of.quota <= 0.0 && refuses, "it is not"),
         "no surplus left" => check(first.unmet > 0.0 && taken <= 0.0, "there is"),
         _ => {

@@ -88,7 +88,7 @@ impl<'a> QuotaDerivation<'a> {
         }
         let again = if node.autoregroup && group != ROOT { "; negotiates again with `<none>`" } else { "" };
         if !node.accepts_surplus {
-            let own = if grant.quota > 0.0 { "quota reached" } else { "its own quota is 0" };
+            let own = if grant.quota > 0.0 { "limited by its quota" } else { "its own quota is 0" };
             return format!("{own}; GROUP_ACCEPT_SURPLUS is false{again}");
         }
         if taken > 0.0 {
@@ -308,7 +308,7 @@ mod tests {
         );
         assert_eq!(derived(LOCAL, &demand, "p.hep").0, "its quota covers its requests");
         assert_eq!(derived(LOCAL, &demand, "p").0, "no slots requested");
-        assert_eq!(derived(LOCAL, &demand, "c").0, "quota reached; GROUP_ACCEPT_SURPLUS is false");
+        assert_eq!(derived(LOCAL, &demand, "c").0, "limited by its quota; GROUP_ACCEPT_SURPLUS is false");
         let full = [("p.hep", 60.0), ("p.lep", 60.0)];
         assert_eq!(derived(LOCAL, &full, "p.lep").0, "no surplus below `p`, which does not accept surplus");
         let lines = derived(LOCAL, &full, "p.lep").1;
@@ -354,7 +354,7 @@ mod tests {
         let demand = [("a", 9.0)];
         // (30 − 8) / 4 = 5.5
         let (brief, lines) = derived(config, &demand, "a");
-        assert_eq!(brief, "quota reached; GROUP_ACCEPT_SURPLUS is false; negotiates again with `<none>`");
+        assert_eq!(brief, "limited by its quota; GROUP_ACCEPT_SURPLUS is false; negotiates again with `<none>`");
         assert!(
             lines.contains(&"without slot weights, allocations are whole numbers: it gives up 0.5".to_owned()),
             "{lines:?}"
