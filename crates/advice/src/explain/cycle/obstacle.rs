@@ -5,7 +5,7 @@ use crate::explain::causes::{Cause, Reason};
 use crate::explain::clauses::{Clause, truth};
 use crate::explain::cycle::competition::Competition;
 use crate::explain::cycle::group_status::GroupStatus;
-use crate::explain::cycle::limit_status::reached;
+use crate::explain::cycle::limit_status::all_reached;
 use crate::explain::cycle::pre_cycle::PreCycleFacts;
 use crate::explain::cycle::trace::{CycleTrace, JobInCycle};
 use crate::explain::cycle::unknown_group::UnknownGroup;
@@ -122,13 +122,13 @@ pub(crate) fn of_cycle(
     }
     match obstacle {
         CycleObstacle::Limit(_) => {}
-        CycleObstacle::ConcurrencyLimit => found.extend(story.limits.iter().filter_map(reached)),
+        CycleObstacle::ConcurrencyLimit => found.extend(all_reached(&story.limits)),
         CycleObstacle::PreemptionRequirements => {
             found.extend(protected(pre_cycle, taken.preempted));
         }
         CycleObstacle::Rank => found.extend(pre_cycle.keeping.iter().cloned()),
         // A limit that was reached before the first request was rejected.
-        CycleObstacle::Taken if story.refused.is_none() => found.extend(story.limits.iter().filter_map(reached)),
+        CycleObstacle::Taken if story.refused.is_none() => found.extend(all_reached(&story.limits)),
         CycleObstacle::Taken => {}
     }
     if is_about_use && !is_mostly_won {
