@@ -319,8 +319,8 @@ fn of_obstacles(view: &JobView<'_>, full: Option<&FullSlots>, is_all: bool) -> (
     let is_accepted = view.classes.all.iter().any(SlotClass::is_accepted);
     let left: Vec<bool> = view.classes.all.iter().map(|class| is_left_to_the_job(view, class)).collect();
     // What the slots that the job accepts require of it comes first, unless these are few or another condition concerns more
-    // than twice as many, then what keeps most slots away. That the job wants few slots by name is not news to its owner: what
-    // rejects it on these comes before.
+    // than twice as many, or just more where they require an attribute that the job does not have; then what keeps most slots
+    // away. That the job wants few slots by name is not news to its owner: what rejects it on these comes before.
     let is_selection: Vec<bool> = obstacles.all.iter().map(|obstacle| is_selection(view, obstacle)).collect();
     let counts = |at: &usize| weights[*at] > 0 && !is_selection[*at];
     let unselected = || (0..weights.len()).filter(counts);
@@ -335,7 +335,8 @@ fn of_obstacles(view: &JobView<'_>, full: Option<&FullSlots>, is_all: bool) -> (
     let rank = |at: usize| {
         let (obstacle, weight) = (&obstacles.all[at], &weights[at]);
         let mut classes = obstacle.values().flat_map(|failing| &failing.classes);
-        let is_many = weight * FEW_OF >= most && concerned(obstacle) * 2 >= most_concerned;
+        let times = if is_of_others(view, obstacle) { 1 } else { 2 };
+        let is_many = weight * FEW_OF >= most && concerned(obstacle) * times >= most_concerned;
         let is_first =
             is_many && classes.any(|class| left[*class] || selects && view.classes.all[*class].is_accepted());
         // What concerns more than twice as many slots is the better answer, unless it alone keeps few of these away.
@@ -440,6 +441,17 @@ fn is_selection(view: &JobView<'_>, obstacle: &Obstacle<'_>) -> bool {
         && view.classes.size(classes) < view.pool.slots.len()
         && view.classes.ads_of(classes).iter().all(is_text)
         && view.pool.slots.iter().any(|slot| matches!(of_slot(slot), Ok(Value::Str(_))))
+}
+
+/// Tests if an obstacle is conditions of slots on attributes that the job does not define: these slots are for other jobs.
+fn is_of_others(view: &JobView<'_>, obstacle: &Obstacle<'_>) -> bool {
+    let is_missing = |conditions: &AdConditions, at: usize| {
+        let expr = &conditions.all[at].expr;
+        let mut of_job = references(expr.tree(), expr.root()).into_iter().filter(|found| found.scope != RefScope::My);
+        of_job
+            .any(|found| view.absent.iter().any(|one| !one.of_job && one.name.eq_ignore_ascii_case(&found.to_string())))
+    };
+    obstacle.values().all(|one| !one.of_job && one.condition.is_some_and(|(conditions, at)| is_missing(conditions, at)))
 }
 
 /// Tests if the job accepts the slots of a class, and all conditions by which they reject it refer to the job.
