@@ -1913,7 +1913,7 @@ fn a_deferred_job_may_match_from_a_time_on() {
     // A job may have such a condition of its own.
     assert_eq!(
         causes("time() > 1009639"),
-        "no slot matches before 1970-01-12 16:27:20 UTC, when `time() > 1009639` becomes true"
+        "no slot matches before 1970-01-12 16:27:20 UTC, when `time() > 1009639` becomes true (now it is 1970-01-12 13:46:40 UTC)"
     );
 }
 
