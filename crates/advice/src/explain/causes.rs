@@ -11,8 +11,8 @@ use serde::Serialize;
 
 use crate::explain::PoolFacts;
 use crate::explain::clauses::{AdCondition, AdConditions, is_false, truth};
-use crate::explain::clock::end;
-use crate::explain::correction::{pattern, quoted};
+use crate::explain::clock::{begin_of_job, end};
+use crate::explain::correction::{self, MeantValue, pattern, quoted};
 use crate::explain::cycle::obstacle::moment;
 use crate::explain::cycle::unsent::left_out_by;
 use crate::explain::decide::{DecidingCondition, PlacedCondition, deciding};
@@ -31,9 +31,10 @@ use classmate::internal::eval::matching::symmetric;
 use classmate::internal::eval::walk::{AdSide, Via};
 use classmate::internal::plural::counted;
 use classmate::internal::program::view::RowValues;
+use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::view::{RefScope, Reference};
 use classmate::internal::value::logic::Truth;
-use classmate::{ClassAd, Name, Scope, Value};
+use classmate::{ClassAd, Expr, Name, Scope, Value};
 use classmate_pool::internal::pool::Slot;
 
 /// The kind of a cause.
@@ -526,8 +527,19 @@ fn of_job_condition(view: &JobView<'_>, Failing { condition, classes, .. }: &Fai
         let until = if is_included { "until" } else { "before" };
         format!("; it was true {until} {}, so the job can never run", moment(ended))
     });
-    let ended = ended.unwrap_or_default();
-    (true, Cause::new(reason, label, format!("{subject} `{expr:#}`{value}{values}{wildcard}{ended}")))
+    let begins = begin_of_job(view, expr)
+        .map(|then| format!("; it becomes true at {} (now it is {})", moment(then), moment(view.pool.settings.now)));
+    let notes = [ended, begins, meant_value(view, expr)].into_iter().flatten().collect::<String>();
+    (true, Cause::new(reason, label, format!("{subject} `{expr:#}`{value}{values}{wildcard}{notes}")))
+}
+
+/// The note on a comparison with a string that no slot has as a value: a number in quotation marks, or a misspelled value.
+fn meant_value(view: &JobView<'_>, expr: &Expr) -> Option<String> {
+    let MeantValue { name, value, .. } = correction::value(expr, view.job, view.table.columns())?;
+    Some(match value {
+        Literal::Str(_) => format!("; did you mean {}?", Expr::literal(value)),
+        _ => format!("; {name} is a number: remove the quotation marks around {}", Expr::literal(value)),
+    })
 }
 
 /// States that so many slots do not satisfy a condition, with its deciding parts first; true if the first names an undefined attribute.
