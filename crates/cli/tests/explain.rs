@@ -887,10 +887,10 @@ fn a_group_whose_slots_weigh_more_than_its_requests_is_limited_by_its_quota() {
     let found = replay::explain_job(&snapshot, "1.2".parse().unwrap()).unwrap().unwrap();
     assert_eq!(
         found.causes[0].text,
-        "group phys.cms has reached its quota: quota 10, limit 10, in use 8, requested 5; its slots weigh more than the 5 \
-         requested and allocated; the lightest unclaimed matching slot has weight 4"
+        "group phys.cms has less than a matching slot left of its quota: quota 10, limit 10, in use 8, requested 5; its \
+         slots weigh more than the 5 requested and allocated; the lightest unclaimed matching slot has weight 4"
     );
-    assert_eq!(found.causes[0].label, "group phys.cms has reached its quota");
+    assert_eq!(found.causes[0].label, "group phys.cms has less than a matching slot left of its quota");
     let outcome = classmate_pool::internal::negotiate::negotiate(&snapshot).unwrap();
     let division = PreparedPool::new(&snapshot).unwrap().division();
     let found = classmate_advice::internal::explain::cycle::group::trace(&outcome, division, "phys.cms").unwrap();
@@ -1574,20 +1574,26 @@ fn a_comparison_of_both_sides_is_one_cause_where_slots_accept_jobs_without_the_r
 }
 
 #[test]
-fn a_condition_that_concerns_more_than_twice_as_many_slots_is_the_first_cause() {
+fn slots_that_require_an_attribute_of_other_jobs_are_the_first_cause_if_they_are_the_most() {
     let slot = |memory: i64, start: &str| {
         format!(
             "[Name = \"s{memory}\"; MyType = \"Machine\"; Memory = {memory}; Requirements = START; START = {start}]"
         )
     };
     let small: Vec<String> = (1..=5).map(|at| slot(at, "true")).collect();
-    let large: Vec<String> = (0..3).map(|at| slot(100 + at, "TARGET.IsShort is true")).collect();
-    let first = |large: &[String]| {
-        let slots: Vec<&str> = small.iter().chain(large).map(String::as_str).collect();
-        causes("[RequestMemory = 50; Requirements = TARGET.Memory >= RequestMemory]", &slots).remove(0)
+    let first = |count: i64, start: &str| {
+        let large: Vec<String> = (0..count).map(|at| slot(100 + at, start)).collect();
+        let slots: Vec<&str> = small.iter().chain(&large).map(String::as_str).collect();
+        let job = "[Owner = \"al\"; RequestMemory = 50; Requirements = TARGET.Memory >= RequestMemory]";
+        causes(job, &slots).remove(0)
     };
-    assert!(first(&large[..2]).starts_with("5 of 7 slots do not satisfy `TARGET.Memory"), "{}", first(&large[..2]));
-    assert!(first(&large).starts_with("3 of 8 slots reject the job"), "{}", first(&large));
+    let short = "TARGET.IsShort is true";
+    assert!(first(4, short).starts_with("5 of 9 slots do not satisfy `TARGET.Memory"), "{}", first(4, short));
+    assert!(first(5, short).starts_with("5 of 10 slots reject the job"), "{}", first(5, short));
+    // An attribute that the job has may have another value: half as many slots are enough.
+    let owner = "TARGET.Owner == \"bob\"";
+    assert!(first(2, owner).starts_with("5 of 7 slots do not satisfy `TARGET.Memory"), "{}", first(2, owner));
+    assert!(first(3, owner).starts_with("3 of 8 slots reject the job"), "{}", first(3, owner));
 }
 
 #[test]
@@ -1907,7 +1913,7 @@ fn a_deferred_job_may_match_from_a_time_on() {
     // A job may have such a condition of its own.
     assert_eq!(
         causes("time() > 1009639"),
-        "no slot matches before 1970-01-12 16:27:20 UTC, when `time() > 1009639` becomes true"
+        "no slot matches before 1970-01-12 16:27:20 UTC, when `time() > 1009639` becomes true (now it is 1970-01-12 13:46:40 UTC)"
     );
 }
 

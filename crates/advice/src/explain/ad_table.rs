@@ -66,6 +66,11 @@ impl<'a> AdTable<'a> {
         self.table.has(name)
     }
 
+    /// The columns.
+    pub(super) fn columns(&self) -> &Table {
+        &self.table
+    }
+
     /// Returns whether expressions look at nothing but the columns.
     pub(super) fn is_foreseen(&self) -> bool {
         self.table.is_foreseen()

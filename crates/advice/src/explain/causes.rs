@@ -11,8 +11,8 @@ use serde::Serialize;
 
 use crate::explain::PoolFacts;
 use crate::explain::clauses::{AdCondition, AdConditions, is_false, truth};
-use crate::explain::clock::end;
-use crate::explain::correction::{pattern, quoted};
+use crate::explain::clock::{begin_of_job, end};
+use crate::explain::correction::{self, MeantValue, pattern, quoted};
 use crate::explain::cycle::obstacle::moment;
 use crate::explain::cycle::unsent::left_out_by;
 use crate::explain::decide::{DecidingCondition, PlacedCondition, deciding};
@@ -31,9 +31,10 @@ use classmate::internal::eval::matching::symmetric;
 use classmate::internal::eval::walk::{AdSide, Via};
 use classmate::internal::plural::counted;
 use classmate::internal::program::view::RowValues;
+use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::view::{RefScope, Reference};
 use classmate::internal::value::logic::Truth;
-use classmate::{ClassAd, Name, Scope, Value};
+use classmate::{ClassAd, Expr, Name, Scope, Value};
 use classmate_pool::internal::pool::Slot;
 
 /// The kind of a cause.
@@ -319,8 +320,8 @@ fn of_obstacles(view: &JobView<'_>, full: Option<&FullSlots>, is_all: bool) -> (
     let is_accepted = view.classes.all.iter().any(SlotClass::is_accepted);
     let left: Vec<bool> = view.classes.all.iter().map(|class| is_left_to_the_job(view, class)).collect();
     // What the slots that the job accepts require of it comes first, unless these are few or another condition concerns more
-    // than twice as many, then what keeps most slots away. That the job wants few slots by name is not news to its owner: what
-    // rejects it on these comes before.
+    // than twice as many, or just more where they require an attribute that the job does not have; then what keeps most slots
+    // away. That the job wants few slots by name is not news to its owner: what rejects it on these comes before.
     let is_selection: Vec<bool> = obstacles.all.iter().map(|obstacle| is_selection(view, obstacle)).collect();
     let counts = |at: &usize| weights[*at] > 0 && !is_selection[*at];
     let unselected = || (0..weights.len()).filter(counts);
@@ -335,7 +336,8 @@ fn of_obstacles(view: &JobView<'_>, full: Option<&FullSlots>, is_all: bool) -> (
     let rank = |at: usize| {
         let (obstacle, weight) = (&obstacles.all[at], &weights[at]);
         let mut classes = obstacle.values().flat_map(|failing| &failing.classes);
-        let is_many = weight * FEW_OF >= most && concerned(obstacle) * 2 >= most_concerned;
+        let times = if is_of_others(view, obstacle) { 1 } else { 2 };
+        let is_many = weight * FEW_OF >= most && concerned(obstacle) * times >= most_concerned;
         let is_first =
             is_many && classes.any(|class| left[*class] || selects && view.classes.all[*class].is_accepted());
         // What concerns more than twice as many slots is the better answer, unless it alone keeps few of these away.
@@ -442,6 +444,17 @@ fn is_selection(view: &JobView<'_>, obstacle: &Obstacle<'_>) -> bool {
         && view.pool.slots.iter().any(|slot| matches!(of_slot(slot), Ok(Value::Str(_))))
 }
 
+/// Tests if an obstacle is conditions of slots on attributes that the job does not define: these slots are for other jobs.
+fn is_of_others(view: &JobView<'_>, obstacle: &Obstacle<'_>) -> bool {
+    let is_missing = |conditions: &AdConditions, at: usize| {
+        let expr = &conditions.all[at].expr;
+        let mut of_job = references(expr.tree(), expr.root()).into_iter().filter(|found| found.scope != RefScope::My);
+        of_job
+            .any(|found| view.absent.iter().any(|one| !one.of_job && one.name.eq_ignore_ascii_case(&found.to_string())))
+    };
+    obstacle.values().all(|one| !one.of_job && one.condition.is_some_and(|(conditions, at)| is_missing(conditions, at)))
+}
+
 /// Tests if the job accepts the slots of a class, and all conditions by which they reject it refer to the job.
 fn is_left_to_the_job(view: &JobView<'_>, class: &SlotClass) -> bool {
     let (slot, conditions) = (&view.pool.slots[class.first].ad, &view.classes.policies[class.policy].conditions);
@@ -514,8 +527,19 @@ fn of_job_condition(view: &JobView<'_>, Failing { condition, classes, .. }: &Fai
         let until = if is_included { "until" } else { "before" };
         format!("; it was true {until} {}, so the job can never run", moment(ended))
     });
-    let ended = ended.unwrap_or_default();
-    (true, Cause::new(reason, label, format!("{subject} `{expr:#}`{value}{values}{wildcard}{ended}")))
+    let begins = begin_of_job(view, expr)
+        .map(|then| format!("; it becomes true at {} (now it is {})", moment(then), moment(view.pool.settings.now)));
+    let notes = [ended, begins, meant_value(view, expr)].into_iter().flatten().collect::<String>();
+    (true, Cause::new(reason, label, format!("{subject} `{expr:#}`{value}{values}{wildcard}{notes}")))
+}
+
+/// The note on a comparison with a string that no slot has as a value: a number in quotation marks, or a misspelled value.
+fn meant_value(view: &JobView<'_>, expr: &Expr) -> Option<String> {
+    let MeantValue { name, value, .. } = correction::value(expr, view.job, view.table.columns())?;
+    Some(match value {
+        Literal::Str(_) => format!("; did you mean {}?", Expr::literal(value)),
+        _ => format!("; {name} is a number: remove the quotation marks around {}", Expr::literal(value)),
+    })
 }
 
 /// States that so many slots do not satisfy a condition, with its deciding parts first; true if the first names an undefined attribute.

@@ -10,9 +10,9 @@ use crate::explain::repair::plan::reads_clock;
 use crate::submit::CRON;
 use crate::submit::added::OF_HOLDS;
 use classmate::internal::syntax::operator::BinaryOp;
-use classmate::internal::syntax::view::RefScope;
+use classmate::internal::syntax::view::{RefScope, Reference};
 use classmate::internal::value::logic::Truth;
-use classmate::{EvalOptions, Expr, Scope};
+use classmate::{ClassAd, EvalOptions, Expr, Scope};
 
 /// Times further away, in seconds, are no times.
 const MAX_DISTANCE: f64 = 1e12;
@@ -70,22 +70,35 @@ pub(super) fn begin(scope: Scope<'_>, condition: &Expr, now: i64) -> Option<i64>
     (missing > 0.0 && !is_less).then(|| now.checked_add(missing as i64))?
 }
 
+/// The time at which a condition of a job becomes true that depends on nothing but the job and the clock.
+pub(super) fn begin_of_job(view: &JobView<'_>, condition: &Expr) -> Option<i64> {
+    let (job, settings) = (view.job, &view.pool.settings);
+    let then = begin(Scope::new(job, settings), condition, settings.now).filter(|_| is_of_job(job, condition))?;
+    let is_at = |now: i64| truth(Scope::new(job, &EvalOptions { now, ..settings.clone() }), condition) == Truth::True;
+    (is_at(then) && !is_at(then.saturating_sub(1))).then_some(then)
+}
+
+/// Tests if a condition refers only to attributes of a job that do not change while it waits.
+fn is_of_job(job: &ClassAd, condition: &Expr) -> bool {
+    let names = references(condition.tree(), condition.root());
+    // The access point computes the next time of these.
+    let recurs = CRON.iter().any(|(_, attribute)| job.contains(*attribute));
+    let stays = |found: &Reference| {
+        found.scope != RefScope::Target && job.contains(found.name) && !changes(found.name.folded())
+    };
+    !recurs && names.iter().all(stays)
+}
+
 /// The time at which a condition of a job became false for ever, and true if it was true at that second; none if it may be true
 /// again, because it depends on more than the job and the clock.
 pub(super) fn end(view: &JobView<'_>, condition: &Expr) -> Option<(i64, bool)> {
     /// Nothing that a job waits for takes so many seconds.
     const LONG: i64 = 10 * 365 * 24 * 3600;
     let (job, settings) = (view.job, &view.pool.settings);
-    let names = references(condition.tree(), condition.root());
-    let is_of_job = names
-        .iter()
-        .all(|found| found.scope != RefScope::Target && job.contains(found.name) && !changes(found.name.folded()));
-    // The access point computes the next time of these.
-    let recurs = CRON.iter().any(|(_, attribute)| job.contains(*attribute));
     let found = OfClock::of(Scope::new(job, settings), condition)?;
     let ended = settings.now.checked_add(found.missing.floor() as i64)?;
     let is_at = |now: i64| truth(Scope::new(job, &EvalOptions { now, ..settings.clone() }), condition) == Truth::True;
     let is_over =
         || is_at(ended.saturating_sub(1)) && !is_at(settings.now) && !is_at(settings.now.saturating_add(LONG));
-    (found.is_less && is_of_job && !recurs && is_over()).then_some((ended, found.is_equal_enough))
+    (found.is_less && is_of_job(job, condition) && is_over()).then_some((ended, found.is_equal_enough))
 }

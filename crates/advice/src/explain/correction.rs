@@ -1,5 +1,6 @@
-//! Corrections of likely mistakes in a condition of the job: a similar name for one that no ad defines, a string for a
-//! word without quotation marks, a pattern for a string with `*` in it, the scope of a name that both sides define.
+//! Corrections of likely mistakes in a condition of the job: a similar name for one that no ad defines, the other scope for a name that
+//! only the opposite ad defines, a string for a word without quotation marks, a number for one with them, a similar value, a pattern for
+//! a string with `*` in it, the scope of a name that both sides define.
 //!
 //! In: a condition. Out: what to write in its place, and the condition with that written.
 
@@ -8,12 +9,15 @@ use crate::explain::job_view::JobView;
 use crate::explain::names::MissingAttribute;
 use crate::explain::repair::edit::comparison;
 use crate::explain::repair::membership::Membership;
-use classmate::internal::syntax::expr::{Node, NodeId};
+use classmate::internal::builtin::near;
+use classmate::internal::program::column::Entry;
+use classmate::internal::program::table::Table;
+use classmate::internal::syntax::expr::{Node, NodeId, Tree};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::view::{RefScope, Reference, View};
-use classmate::{ClassAd, Expr, Name, ParseOptions, Semantics, Text};
+use classmate::{ClassAd, Expr, Name, ParseOptions, Semantics, Text, Value};
 
 /// Parts of a condition with what to write there, and the condition that comes of it.
 pub(super) struct Correction {
@@ -31,9 +35,12 @@ pub(super) fn names(view: &JobView<'_>) -> Vec<Expr> {
     similar.collect()
 }
 
-/// A similar name, with the scope of the one that is missing.
+/// A similar name, with the scope of the one that is missing; or the name with the other scope.
 fn renamed(one: &MissingAttribute) -> Option<Expr> {
     let similar = one.similar.as_ref()?;
+    if similar.contains('.') {
+        return parsed(similar.as_bytes(), Semantics::default());
+    }
     let scope = one.name.split_once('.').map(|(scope, _)| format!("{scope}.")).unwrap_or_default();
     parsed(format!("{scope}{similar}").as_bytes(), Semantics::default())
 }
@@ -57,8 +64,7 @@ pub(super) fn of_names_and_words(view: &JobView<'_>, expr: &Expr) -> Option<Corr
             View::Select { .. } | View::Ad(_) => continue,
             View::Compare { op: BinaryOp::Equal | BinaryOp::Is, left, right } => {
                 let word = [left, right].into_iter().find_map(|side| {
-                    let Node::Attr(name) = tree.node(tree.bare(side)) else { return None };
-                    let one = absent(view, &name.to_string())?;
+                    let one = absent(view, &word(tree, tree.bare(side))?.to_string())?;
                     let text = quoted(view, &expr.part(id), &one.name, true)?;
                     Some((tree.bare(side), Expr::literal(Literal::Str(Text::from(text.as_str())))))
                 });
@@ -79,26 +85,35 @@ pub(super) fn of_names_and_words(view: &JobView<'_>, expr: &Expr) -> Option<Corr
         return None;
     }
     parts.sort_by_key(|(id, _)| *id);
-    // Replacements keep the number of nodes, so other node IDs stay valid.
+    // Later nodes first: a replacement moves only the nodes after it.
     let whole = parts.iter().rev().fold(expr.clone(), |whole, (id, other)| whole.with_part(*id, other));
-    (whole.root() == expr.root()).then_some(Correction { parts, whole })
+    Some(Correction { parts, whole })
 }
 
-/// The string in the opposite ad that equals an unquoted word, ignoring case.
-pub(super) fn quoted(view: &JobView<'_>, expr: &Expr, word: &str, of_job: bool) -> Option<String> {
+/// The name with which a word without quotation marks begins: `w1` of `w1.example.org`, which is read as an attribute of an ad.
+fn word(tree: &Tree, id: NodeId) -> Option<Name> {
+    match tree.view(id) {
+        View::Reference(Reference { scope: RefScope::Either, name }) => Some(name),
+        View::Select { base, .. } => word(tree, base),
+        _ => None,
+    }
+}
+
+/// The string in the opposite ad that equals an unquoted word, which begins with a name, ignoring case.
+pub(super) fn quoted(view: &JobView<'_>, expr: &Expr, name: &str, of_job: bool) -> Option<String> {
     let tree = expr.tree();
     let Node::Binary(BinaryOp::Equal | BinaryOp::Is, left, right) = *tree.node(tree.bare(expr.root())) else {
         return None;
     };
     let holder = if of_job { view.job } else { &view.pool.slots.first()?.ad };
-    let name = [left, right].into_iter().find_map(|side| {
-        let name = others(tree, tree.bare(side), holder)?;
-        (!name.to_string().eq_ignore_ascii_case(word)).then_some(name)
-    })?;
+    let is_word =
+        |side: NodeId| word(tree, tree.bare(side)).is_some_and(|found| found.to_string().eq_ignore_ascii_case(name));
+    let (side, other) = [(left, right), (right, left)].into_iter().find(|(side, _)| is_word(*side))?;
+    let (word, name) = (expr.part(tree.bare(side)).to_string(), others(tree, tree.bare(other), holder)?);
     let meant = |ad: &ClassAd| {
         let value = ad.constant(name)?;
         let text = String::from_utf8_lossy(value.as_bytes()?).into_owned();
-        text.eq_ignore_ascii_case(word).then_some(text)
+        text.eq_ignore_ascii_case(&word).then_some(text)
     };
     if of_job { view.pool.slots.iter().find_map(|slot| meant(&slot.ad)) } else { meant(view.job) }
 }
@@ -138,6 +153,82 @@ pub(super) fn pattern(expr: &Expr) -> Option<Expr> {
     let options = if op == BinaryOp::Equal { ", \"i\"" } else { "" };
     let text = format!("regexp({pattern}, {}{options})", expr.part(tree.bare(other)));
     parsed(text.as_bytes(), tree.semantics)
+}
+
+/// A string in a comparison that no slot has as a value, and what was probably meant.
+pub(super) struct MeantValue {
+    /// The attribute of slots.
+    pub(super) name: Name,
+    /// The string.
+    pub(super) id: NodeId,
+    /// The literal that was meant.
+    pub(super) value: Literal,
+}
+
+/// What was probably intended by the string with which a condition compares an attribute of slots: the number in it if slots have
+/// numbers, or the value of slots that the string misspells; none if slots have such a value.
+pub(super) fn value(expr: &Expr, job: &ClassAd, table: &Table) -> Option<MeantValue> {
+    let tree = expr.tree();
+    let (op, left, right) = comparison(tree, expr.root())?;
+    let (id, text, name) = [(left, right), (right, left)].into_iter().find_map(|(side, other)| {
+        let Node::Literal(Literal::Str(text)) = tree.node(tree.bare(side)) else { return None };
+        Some((tree.bare(side), text, others(tree, tree.bare(other), job)?))
+    })?;
+    let entries = &table.column(name.key())?.entries;
+    if entries.iter().any(|entry| matches!(entry, Entry::Tree(_))) {
+        return None;
+    }
+    let values = entries.iter().filter_map(|entry| if let Entry::Constant(value) = entry { Some(value) } else { None });
+    let values: Vec<&Value> = values.collect();
+    let is_number = |value: &&Value| matches!(value, Value::Int(_) | Value::Real(_));
+    let value = if !values.is_empty() && values.iter().all(is_number) {
+        number(text)?
+    } else if matches!(op, BinaryOp::Equal | BinaryOp::Is) {
+        let is_it = |value: &[u8]| value == &**text || op == BinaryOp::Equal && value.eq_ignore_ascii_case(text);
+        let texts: Vec<&[u8]> = values.into_iter().filter_map(Value::as_bytes).collect();
+        let near = texts.iter().filter_map(|value| Some((edits(text, value)?, *value)));
+        let (_, meant) = near.min().filter(|_| !texts.iter().any(|value| is_it(value)))?;
+        Literal::Str(Text::from(meant.to_vec()))
+    } else {
+        return None;
+    };
+    Some(MeantValue { name, id, value })
+}
+
+/// The number that a string is.
+fn number(text: &[u8]) -> Option<Literal> {
+    let text = std::str::from_utf8(text).ok()?.trim();
+    let real = || text.parse().ok().filter(|number: &f64| number.is_finite()).map(Literal::Real);
+    text.parse().ok().map(Literal::Int).or_else(real)
+}
+
+/// The number of edits between two values if one is probably a misspelling of the other. Values with other numbers, or with another
+/// short word, are those of other things: `node16` and `node17`, `Site-A` and `Site-B`.
+fn edits(one: &[u8], other: &[u8]) -> Option<usize> {
+    /// Letters of a word that may be misspelled, and of the whole.
+    const LETTERS: [usize; 2] = [3, 5];
+    let words = |text: &[u8]| -> Vec<Vec<u8>> {
+        let parts = text.split(|byte| !byte.is_ascii_alphanumeric()).filter(|part| !part.is_empty());
+        parts.map(<[u8]>::to_vec).collect()
+    };
+    let digits = |text: &[u8]| text.iter().copied().filter(u8::is_ascii_digit).collect::<Vec<u8>>();
+    let (ours, theirs) = (words(one), words(other));
+    let (joined, others_joined) = (ours.concat(), theirs.concat());
+    if joined.len() < LETTERS[1] || digits(one) != digits(other) {
+        return None;
+    }
+    // Only the signs between the words differ, or the case.
+    if joined.eq_ignore_ascii_case(&others_joined) {
+        return Some(0);
+    }
+    let of_word = |(one, other): (&Vec<u8>, &Vec<u8>)| {
+        if one.eq_ignore_ascii_case(other) {
+            return Some(0);
+        }
+        near::distance(one, other, near::allowance(one)).filter(|_| one.len() >= LETTERS[0])
+    };
+    let edits: usize = ours.iter().zip(&theirs).map(of_word).sum::<Option<usize>>()?;
+    (ours.len() == theirs.len() && edits <= near::allowance(one)).then_some(edits)
 }
 
 /// The comparison of versions that was probably intended by a comparison of an attribute with a number, if the attribute is a
@@ -269,6 +360,26 @@ mod tests {
         assert_eq!(of("stringListMember(Site, \"chtc,UCSD\")"), None);
         assert_eq!(of("stringListMember(Site, \"unl\")"), None);
         assert_eq!(of("stringListIMember(Site, \"chtc\")"), None);
+    }
+
+    /// The edits by hand.
+    #[test]
+    fn a_value_is_misspelled_but_a_number_or_a_short_word_is_another() {
+        let of = |one: &str, other: &str| edits(one.as_bytes(), other.as_bytes());
+        assert_eq!(of("SU-ITZ", "SU-ITS"), Some(1));
+        assert_eq!(of("Nebrasca", "Nebraska"), Some(1));
+        assert_eq!(of("su_its", "SU-ITS"), Some(0));
+        assert_eq!(of("LINXU", "LINUX"), Some(1));
+        for (one, other) in [
+            ("node16", "node17"),
+            ("CentOS8", "CentOS9"),
+            ("Site-A", "Site-B"),
+            ("UNL", "UCL"),
+            ("c01.example.org", "c01.example.com.org"),
+            ("aarch64", "X86_64"),
+        ] {
+            assert_eq!(of(one, other), None, "{one} {other}");
+        }
     }
 
     #[test]

@@ -93,7 +93,9 @@ impl Explanation {
         };
         let fails = self.causes.iter().any(|cause| of_conditions(&cause.reason));
         for one in &mut self.suggestions {
-            let is_transient = wins_unclaimed && one.transient == one.won;
+            // What is a mistake is one whatever slots are left.
+            let corrects = one.changes.iter().all(|change| change.of == Changed::Correction);
+            let is_transient = wins_unclaimed && one.transient == one.won && !corrects;
             let is_of_slots = one.changes.iter().any(|change| change.of == Changed::Slot);
             one.helps = match first {
                 // A job that matches slots gets one if it matches another that is left, and sooner if it matches many more.

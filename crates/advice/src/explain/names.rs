@@ -28,7 +28,8 @@ pub struct MissingAttribute {
     pub clause: String,
     /// The condition is the job's; otherwise it is a condition of slots.
     pub of_job: bool,
-    /// A name that looks like it, in the ads where it is looked for.
+    /// A name that looks like it, in the ads where it is looked for; with a scope, such as `TARGET.Memory`, the name itself, which only
+    /// the opposite ad has.
     pub similar: Option<String>,
     /// A condition that refers to it decides that some slot does not match.
     pub decides: bool,
@@ -184,7 +185,8 @@ pub(super) fn absent(
                             true if told.selected.contains(&name) => {
                                 closest(name.as_bytes(), SCOPES).map(str::to_owned)
                             }
-                            true => similar(pool, job, name, (job_side, slot_side)),
+                            true => opposite(reference, of_job, job.contains(name), in_slots(name))
+                                .or_else(|| similar(pool, job, name, (job_side, slot_side))),
                         };
                         let (clause, decides) = (told.clause.clone(), told.decides);
                         found.push(MissingAttribute { name: written, clause, of_job, similar, decides });
@@ -248,6 +250,15 @@ fn deciding(conditions: &AdConditions, classes: &SlotClasses) -> HashSet<(bool, 
 
 /// The scopes that may be meant by a name before a dot.
 const SCOPES: [&str; 2] = ["MY", "TARGET"];
+
+/// A name in a condition of the job with the other scope, if that is the ad which has it.
+fn opposite(Reference { scope, name }: Reference, of_job: bool, in_job: bool, in_slots: bool) -> Option<String> {
+    match scope {
+        RefScope::My if of_job && in_slots => Some(format!("TARGET.{name}")),
+        RefScope::Target if of_job && in_job => Some(format!("MY.{name}")),
+        _ => None,
+    }
+}
 
 /// The name nearest to a missing one; of several, the alphabetically first.
 fn similar(pool: &PoolFacts, job: &ClassAd, name: Name, (job_side, slot_side): (bool, bool)) -> Option<String> {

@@ -7,7 +7,7 @@
 use crate::explain::Explanation;
 use crate::explain::causes::Reason;
 use crate::explain::repair::nearest::is_identity;
-use crate::explain::repair::suggestion::{ANY_STRING, ReplayedJob, Suggestion};
+use crate::explain::repair::suggestion::{ANY_STRING, Changed, ReplayedJob, Suggestion};
 use crate::explain::replay::{ExplainedJob, without_suggestions};
 use classmate_pool::internal::queue::Job;
 use classmate_pool::{PreparedPool, Snapshot};
@@ -41,11 +41,13 @@ pub fn replay(snapshot: &Snapshot, job: &ExplainedJob, explanation: &mut Explana
     matched_first(&mut explanation.suggestions);
 }
 
-/// Of the suggestions that were replayed, puts those after which the job matches before the others; the rest stay in their places.
+/// Of the suggestions that were replayed, puts those after which the job matches before the others, but for those that only correct
+/// mistakes; the rest stay in their places.
 fn matched_first(all: &mut [Suggestion]) {
     let places: Vec<usize> = (0..all.len()).filter(|at| all[*at].replayed.is_some()).collect();
     let mut replayed: Vec<Suggestion> = places.iter().map(|at| all[*at].clone()).collect();
-    replayed.sort_by_key(|one| one.replayed != Some(ReplayedJob::Matched));
+    let corrects = |one: &Suggestion| one.changes.iter().all(|change| change.of == Changed::Correction);
+    replayed.sort_by_key(|one| !corrects(one) && one.replayed != Some(ReplayedJob::Matched));
     for (at, one) in places.into_iter().zip(replayed) {
         all[at] = one;
     }

@@ -13,6 +13,7 @@ use super::attributes::is_measured;
 use classmate::internal::syntax::expr::NodeId;
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::parse::parse_expr;
+use classmate::internal::syntax::view::RefScope;
 use classmate::{ClassAd, Expr, Name, ParseOptions};
 use classmate_config::internal::config::table::default_text;
 
@@ -115,7 +116,14 @@ impl Origin {
             return Some(Origin::Deferral);
         }
         let requested = |name: &[u8]| Some(str::from_utf8(name).ok()?.strip_prefix("request")?.to_owned());
-        let is_request = |name: &&[u8]| requested(name).is_some_and(|of| text == format!("{of}>=request{of}"));
+        // What the scopes are the wrong way around in is not from it.
+        let is_swapped = references.iter().any(|found| match found.scope {
+            RefScope::My => !found.name.folded().starts_with(b"request"),
+            RefScope::Target => found.name.folded().starts_with(b"request"),
+            RefScope::Either => false,
+        });
+        let is_request =
+            |name: &&[u8]| !is_swapped && requested(name).is_some_and(|of| text == format!("{of}>=request{of}"));
         if names.iter().any(is_request)
             || ["disk>=diskusage", "totaldisk>=diskusage"].contains(&text.as_str())
             || has("requestdisk") && only(&["condorversion", "disk", "requestdisk"]) && text.contains("versionge")

@@ -86,7 +86,8 @@ fn without_whole(text: &str) -> &str {
     whole.map_or(text, |at| &text[..at])
 }
 
-/// The rest of a sentence between two conditions, or its end, without the values that are too many; what follows them stays.
+/// The rest of a sentence between two conditions, or its end, without the values in parentheses that are too many; what follows them
+/// stays. A part of the sentence itself is left out only if it is very long: what is left might mean the contrary.
 fn with_fewer_values(part: &str, most: usize, is_last: bool) -> String {
     if part.chars().count() <= most {
         return part.to_owned();
@@ -96,8 +97,10 @@ fn with_fewer_values(part: &str, most: usize, is_last: bool) -> String {
     let of_length = || part.char_indices().rev().nth(MAX_LINK - 1).map(|(at, _)| at).filter(|_| !is_last);
     let link = link.or_else(of_length).map_or("", |at| &part[at..]);
     let head = shortened(part, most.saturating_sub(link.chars().count()));
-    match head.rfind(", ") {
+    let is_value = |at: &usize| head[..*at].matches('(').count() > head[..*at].matches(')').count();
+    match head.rmatch_indices(", ").map(|(at, _)| at).find(is_value) {
         Some(end) => format!("{}, …{link}", &head[..end]),
+        None if most < MAX_VALUES => with_fewer_values(part, MAX_VALUES, is_last),
         None => format!("{head}{link}"),
     }
 }
@@ -830,6 +833,20 @@ mod tests {
         assert_eq!(short("member(TARGET.Site,Sites)"), "member(TARGET.Site,Sites)");
         let long = "(a + b) < 12345678901234567890123456789012";
         assert_eq!(short(long), long);
+    }
+
+    #[test]
+    fn a_sentence_is_cut_only_in_its_values() {
+        let short = |text| brief_but(text, (SHORT_CONDITION, SHORT_VALUES), |_, _| false);
+        let free = "3 of 143 slots are large enough for the job, but in use: 0 to 26 of 64 cores and 131 to 1207 of 111671 to 114527 MB \
+                    of memory are free";
+        assert_eq!(short(free), free);
+        let values = "4 slots do not satisfy `a` (Site of slots is \"SU-ITS\" (44), \"UNL-PATH\" (9), \"CHTC\" (6) and 39 other values, \
+                      Memory of slots is 131 to 123986 MB)";
+        assert_eq!(
+            short(values),
+            "4 slots do not satisfy `a` (Site of slots is \"SU-ITS\" (44), \"UNL-PATH\" (9), \"CHTC\" (6) and 39 other values, …)"
+        );
     }
 
     #[test]

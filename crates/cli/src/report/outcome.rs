@@ -70,6 +70,12 @@ fn groups(out: &mut impl Screen, outcome: &Outcome, color: Color) -> io::Result<
         TableColumn::right("ROUNDS", 2, |group| group.rounds.len().to_string()),
     ];
     write_table(out, &columns, &outcome.groups, color)?;
+    let differs = |group: &&GroupSummary| number(group.granted()) != number(group.allocated);
+    let first = outcome.groups.iter().filter(differs);
+    let first: Vec<String> = first.map(|group| format!("{} {}", group.name, number(group.granted()))).collect();
+    if !first.is_empty() {
+        writeln!(out, "ALLOCATED is of the last round; in the first round: {}", first.join(", "))?;
+    }
     scaled_down(&outcome.groups).iter().try_for_each(|sentence| writeln!(out, "{sentence}"))
 }
 

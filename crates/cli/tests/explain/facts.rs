@@ -525,3 +525,47 @@ fn a_string_that_begins_another_one_is_similar() {
     let found = changes_in_cycle(with_attribute("Site", &sites), "TARGET.Site == \"UNL\"");
     assert!(found.iter().any(|one| one.1 == "TARGET.Site == \"UNL-PATH\""), "{found:?}");
 }
+
+/// Each cause that is counted is the first one of the job that is named with it.
+#[test]
+fn the_summary_of_all_jobs_and_the_page_of_one_name_the_same_cause() {
+    let limited = {
+        let job = |at: usize, limits: &str| {
+            ad(&format!(
+                "[ClusterId = {at}; ProcId = 0; JobStatus = 1; JobUniverse = 5; User = \"a@x\"; ConcurrencyLimits = \"{limits}\"; \
+                 RequestCpus = {at}; Requirements = true]"
+            ))
+        };
+        let slot = |at: usize| {
+            ad(&format!(
+                "[Name = \"s{at}\"; MyType = \"Machine\"; State = \"Unclaimed\"; Cpus = 1; Requirements = true]"
+            ))
+        };
+        Snapshot {
+            slots: (0..4).map(slot).collect(),
+            jobs: vec![job(1, "sw"), job(2, "sw"), job(3, "sw,big:2"), job(4, "big:3")],
+            config: Config::parse("c", b"SW_LIMIT = 1\nBIG_LIMIT = 1").unwrap(),
+            now: 100,
+            ..Snapshot::default()
+        }
+    };
+    let example = |name: &str| {
+        let folder = format!("{}/../../examples/{name}", env!("CARGO_MANIFEST_DIR"));
+        Snapshot::read_dir(folder).unwrap().snapshot
+    };
+    let of = |snapshot: &Snapshot| {
+        let (outcome, queue) = reasons::ran(snapshot).unwrap();
+        let found = reasons::survey(snapshot, &OutcomeRecord::new(&outcome, &queue), |_| true).unwrap();
+        for cause in &found.causes {
+            assert_eq!(explained_in_cycle(snapshot, &cause.example).causes[0].label, cause.label);
+        }
+        found.causes.into_iter().map(|cause| (cause.label, cause.jobs)).collect::<Vec<_>>()
+    };
+    for name in ["stuck", "groups", "pool"] {
+        assert!(!of(&example(name)).is_empty(), "{name}");
+    }
+    // 4 slots match all jobs; the first gets the only unit of `sw`, and the maximum of `big` is 1.
+    let never =
+        "the job requests more of concurrency limit `big` than its maximum of 1, so it can never run".to_owned();
+    assert_eq!(of(&limited), [(never, 2), ("concurrency limit `sw` reached".to_owned(), 1)]);
+}

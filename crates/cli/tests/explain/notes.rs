@@ -198,7 +198,7 @@ fn causes_that_differ_in_the_group_alone_are_one_if_there_are_many() {
     assert_eq!(
         lines[1..],
         [
-            "78 jobs: their group has used its allocation: g12 (12), g11 (11), g10 (10), 9 other groups (such as job 12.0)",
+            "78 jobs: their group has no allocation: g12 (12), g11 (11), g10 (10), 9 other groups (such as job 12.0)",
             "more: --details, --job ID"
         ]
     );

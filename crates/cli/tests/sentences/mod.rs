@@ -96,7 +96,8 @@ fn of_groups(played: &Played<'_>) -> Checked {
         for step in &found.steps {
             let text = singular(step);
             quota::step(played, &summary.name, &text).map_err(|wrong| format!("{}: {step}: {wrong}", summary.name))?;
-            if let Some(parts) = fit("negotiates as number {} of {}, sort key {}", &text) {
+            let huge = || fit("negotiates as number {} of {}: {} a lower sort key", &text);
+            if let Some(parts) = fit("negotiates as number {} of {}, sort key {}", &text).or_else(huge) {
                 places.push((summary.name.clone(), number(parts[0])));
             }
         }

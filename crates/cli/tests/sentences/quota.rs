@@ -54,12 +54,31 @@ pub(super) fn used(played: &Played<'_>, submitter: &str, text: &str, (lightest, 
             .iter()
             .all(|visit| Some((visit.pie, visit.spin)) != last || visit.passed == Some(Passed::LessThanASlot));
     match (parts[1], parts[3]) {
-        ("has reached its quota", "limit") => {
-            check(is_exhausted || limit.is_some_and(|limit| limit - group.usage < lightest), "it has not")?;
+        (words, "limit") if words.ends_with("quota") || words == "has a quota of less than a matching slot" => {
+            let left = limit.ok_or("no turn")? - group.usage;
             check(limit.is_some_and(|limit| limit <= group.quota), "the limit is more than the quota")?;
+            match words {
+                "has reached its quota" => check(left <= 1e-6, "it has not")?,
+                "has a quota of less than a matching slot" => check(group.usage <= 0.0 && left < lightest, "of more")?,
+                "has less than a matching slot left of its quota" => {
+                    check(group.usage > 0.0 && left > 0.0 && left < lightest, "it has more, or none")?;
+                }
+                other => return Err(format!("`{other}`")),
+            }
         }
-        ("has used its allocation", "allocated") => {
-            check(group.granted() - group.usage < lightest, "it has not")?;
+        ("has no allocation", "allocated") => check(group.granted() <= 0.0, "it has one")?,
+        (words, "allocated") if words != "cannot use more slot" => {
+            let left = group.granted() - group.usage;
+            match words {
+                "has used its allocation" => check(left <= 1e-6 && group.usage > 0.0, "it has not")?,
+                "was allocated less than a matching slot" => {
+                    check(group.usage <= 0.0 && group.granted() > 0.0 && left < lightest, "it was allocated more")?;
+                }
+                "has less than a matching slot left of its allocation" => {
+                    check(group.usage > 0.0 && left > 0.0 && left < lightest, "it has more, or none")?;
+                }
+                other => return Err(format!("`{other}`")),
+            }
             check(
                 group.quota <= group.granted() || limit.is_none_or(|limit| limit <= group.granted()),
                 "it may use more than its allocation",
@@ -118,7 +137,7 @@ fn reason(outcome: &Outcome, of: &GroupSummary, text: &str) -> Checked {
             check(of.usage <= of.demand, "it uses more than it requested")?;
             check(first.unmet < 1.0 && taken <= 0.0, "it does not")
         }
-        "quota reached; GROUP_ACCEPT_SURPLUS is false" => check(first.unmet > 0.0 && refuses, "it is not"),
+        "limited by its quota; GROUP_ACCEPT_SURPLUS is false" => check(first.unmet > 0.0 && refuses, "it is not"),
         "its own quota is 0; GROUP_ACCEPT_SURPLUS is false" => check(of.quota <= 0.0 && refuses, "it is not"),
         "no surplus left" => check(first.unmet > 0.0 && taken <= 0.0, "there is"),
         _ => {
@@ -278,6 +297,17 @@ fn round(outcome: &Outcome, of: &GroupSummary, text: &str) -> Checked {
             check((round.sort_key - number(parts[2])).abs() <= 1e-9 * round.sort_key.abs().max(1.0), "sort key")
         })?;
         return check(number(parts[0]) >= 1.0 && number(parts[0]) <= outcome.groups.len() as f64, "place");
+    }
+    if let Some(parts) = fit("negotiates as number {} of {}: {} a lower sort key", text) {
+        same("groups", parts[1], outcome.groups.len() as f64)?;
+        let lower = parts[2].split(' ').next().filter(|lower| *lower != "no").map_or(0.0, number);
+        return is_any(&|round| {
+            let of = |group: &GroupSummary| {
+                group.rounds.iter().find(|one| one.round == round.round).map_or(f64::NAN, |one| one.sort_key)
+            };
+            let count = outcome.groups.iter().filter(|group| of(group) < round.sort_key).count();
+            check(round.sort_key >= 3.3e38 && count as f64 == lower, "groups with a lower sort key")
+        });
     }
     if let Some(parts) = fit("negotiated with limit {}", text) {
         let limits: Vec<&str> = parts[0].split(", ").collect();

@@ -27,9 +27,20 @@ pub fn slots(number: f64) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-/// A sort key for people: all its digits, huge ones with an exponent.
-fn key(number: f64) -> String {
-    if number.abs() >= 1e15 { format!("{number:e}") } else { number.to_string() }
+/// The sort key of a group for people: all its digits. In place of a huge number, which only puts a group after others, the number of
+/// groups that it puts before.
+fn key(round: &Round, group: usize) -> String {
+    /// `GROUP_SORT_EXPR` gives this number to a group without a quota by default, and a larger one to `<none>`.
+    const LAST: f64 = 3.3e38;
+    let number = round.grants[group].sort_key;
+    if number < LAST {
+        return if number.abs() >= 1e15 { format!(", sort key {number:e}") } else { format!(", sort key {number}") };
+    }
+    match round.grants.iter().filter(|grant| grant.sort_key < number).count() {
+        0 => ": no group has a lower sort key".to_owned(),
+        1 => ": 1 group has a lower sort key".to_owned(),
+        lower => format!(": {lower} groups have a lower sort key"),
+    }
 }
 
 impl<'a> QuotaDerivation<'a> {
@@ -77,7 +88,7 @@ impl<'a> QuotaDerivation<'a> {
         }
         let again = if node.autoregroup && group != ROOT { "; negotiates again with `<none>`" } else { "" };
         if !node.accepts_surplus {
-            let own = if grant.quota > 0.0 { "quota reached" } else { "its own quota is 0" };
+            let own = if grant.quota > 0.0 { "limited by its quota" } else { "its own quota is 0" };
             return format!("{own}; GROUP_ACCEPT_SURPLUS is false{again}");
         }
         if taken > 0.0 {
@@ -229,7 +240,7 @@ impl<'a> QuotaDerivation<'a> {
         }
         lines.push(format!("allocated {}; {} more requested", slots(grant.allocated), slots(grant.unmet.max(0.0))));
         let place = self.places[round.round as usize - 1][group];
-        lines.push(format!("negotiates as number {place} of {}, sort key {}", round.order.len(), key(grant.sort_key)));
+        lines.push(format!("negotiates as number {place} of {}{}", round.order.len(), key(round, group)));
         let calls: Vec<String> = round
             .calls
             .iter()
@@ -287,9 +298,17 @@ mod tests {
                 "negotiates as number 3 of 5, sort key 0",
             ]
         );
+        // The default gives 3.3e38 to `p`, whose children have all of its quota, and 3.4e38 to `<none>`.
+        assert_eq!(
+            ["p", "<none>"].map(|group| derived(LOCAL, &demand, group).1.last().unwrap().clone()),
+            [
+                "negotiates as number 4 of 5: 3 groups have a lower sort key",
+                "negotiates as number 5 of 5: 4 groups have a lower sort key"
+            ]
+        );
         assert_eq!(derived(LOCAL, &demand, "p.hep").0, "its quota covers its requests");
         assert_eq!(derived(LOCAL, &demand, "p").0, "no slots requested");
-        assert_eq!(derived(LOCAL, &demand, "c").0, "quota reached; GROUP_ACCEPT_SURPLUS is false");
+        assert_eq!(derived(LOCAL, &demand, "c").0, "limited by its quota; GROUP_ACCEPT_SURPLUS is false");
         let full = [("p.hep", 60.0), ("p.lep", 60.0)];
         assert_eq!(derived(LOCAL, &full, "p.lep").0, "no surplus below `p`, which does not accept surplus");
         let lines = derived(LOCAL, &full, "p.lep").1;
@@ -335,7 +354,7 @@ mod tests {
         let demand = [("a", 9.0)];
         // (30 − 8) / 4 = 5.5
         let (brief, lines) = derived(config, &demand, "a");
-        assert_eq!(brief, "quota reached; GROUP_ACCEPT_SURPLUS is false; negotiates again with `<none>`");
+        assert_eq!(brief, "limited by its quota; GROUP_ACCEPT_SURPLUS is false; negotiates again with `<none>`");
         assert!(
             lines.contains(&"without slot weights, allocations are whole numbers: it gives up 0.5".to_owned()),
             "{lines:?}"

@@ -96,19 +96,29 @@ fn hold(holders: &mut BTreeMap<String, f64>, name: &[u8], who: &str, held: &[u8]
     }
 }
 
+/// The causes for the limits that the job waits for: first those by which it can never run.
+pub(crate) fn all_reached(limits: &[LimitStatus]) -> impl Iterator<Item = Cause> {
+    let (never, others): (Vec<&LimitStatus>, Vec<_>) = limits.iter().partition(|limit| limit.wanted > limit.maximum);
+    never.into_iter().chain(others).filter_map(reached)
+}
+
 /// The cause for a limit of which not enough is left, or that is less than the request.
-pub(crate) fn reached(limit: &LimitStatus) -> Option<Cause> {
+fn reached(limit: &LimitStatus) -> Option<Cause> {
     let (name, wanted, most) = (&limit.name, slots(limit.wanted), slots(limit.maximum));
-    let text = if limit.wanted > limit.maximum {
-        format!(
-            "the job requests {wanted} of concurrency limit `{name}`, more than its maximum of {most}, so it can never \
-            run"
-        )
+    let (label, text) = if limit.wanted > limit.maximum {
+        let never = "so it can never run";
+        let label = format!("the job requests more of concurrency limit `{name}` than its maximum of {most}, {never}");
+        let text = format!(
+            "the job requests {wanted} of concurrency limit `{name}`, more than its maximum of {most}, {never}"
+        );
+        (label, text)
     } else {
         let whose = limit.users(3);
-        format!("concurrency limit `{name}` is reached: maximum {most}, in use by {whose}; the job requests {wanted}")
+        let text = format!(
+            "concurrency limit `{name}` is reached: maximum {most}, in use by {whose}; the job requests {wanted}"
+        );
+        (format!("concurrency limit `{name}` reached"), text)
     };
-    let label = format!("concurrency limit `{name}` reached");
     let meant = limit.similar.iter().map(|name| format!("; did you mean `{name}`?"));
     limit
         .is_reached()

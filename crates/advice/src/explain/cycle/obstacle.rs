@@ -5,7 +5,7 @@ use crate::explain::causes::{Cause, Reason};
 use crate::explain::clauses::{Clause, truth};
 use crate::explain::cycle::competition::Competition;
 use crate::explain::cycle::group_status::GroupStatus;
-use crate::explain::cycle::limit_status::reached;
+use crate::explain::cycle::limit_status::all_reached;
 use crate::explain::cycle::pre_cycle::PreCycleFacts;
 use crate::explain::cycle::trace::{CycleTrace, JobInCycle};
 use crate::explain::cycle::unknown_group::UnknownGroup;
@@ -122,13 +122,13 @@ pub(crate) fn of_cycle(
     }
     match obstacle {
         CycleObstacle::Limit(_) => {}
-        CycleObstacle::ConcurrencyLimit => found.extend(story.limits.iter().filter_map(reached)),
+        CycleObstacle::ConcurrencyLimit => found.extend(all_reached(&story.limits)),
         CycleObstacle::PreemptionRequirements => {
             found.extend(protected(pre_cycle, taken.preempted));
         }
         CycleObstacle::Rank => found.extend(pre_cycle.keeping.iter().cloned()),
         // A limit that was reached before the first request was rejected.
-        CycleObstacle::Taken if story.refused.is_none() => found.extend(story.limits.iter().filter_map(reached)),
+        CycleObstacle::Taken if story.refused.is_none() => found.extend(all_reached(&story.limits)),
         CycleObstacle::Taken => {}
     }
     if is_about_use && !is_mostly_won {
@@ -238,23 +238,29 @@ fn not_looked_at(taken: &Competition) -> Option<Cause> {
 
 /// The sentence about a group whose limit leaves no room for the lightest matching slot.
 fn group_quota(group: &GroupStatus, lightest: &LightestSlot) -> Cause {
-    let rest = if group.capped || group.left <= 0.0 {
-        String::new()
-    } else if group.left < lightest.weight {
+    // A group that was allocated less than its quota may use all of it.
+    let is_more = group.quota > group.allocated && group.limit > group.allocated;
+    let is_quota = is_more && (group.limit - group.quota).abs() < 1e-6 && !group.capped;
+    let (word, bound) = if is_more { ("limit", group.limit) } else { ("allocated", group.allocated) };
+    let left = bound - group.usage;
+    let is_part = left > 1e-6 && left < lightest.weight && (is_quota || !is_more);
+    let full = match (is_quota, is_part, group.usage > 0.0) {
+        (false, ..) if !is_more && bound <= 0.0 => "has no allocation",
+        (true, true, false) => "has a quota of less than a matching slot",
+        (false, true, false) => "was allocated less than a matching slot",
+        (true, true, true) => "has less than a matching slot left of its quota",
+        (false, true, true) => "has less than a matching slot left of its allocation",
+        (true, false, _) if left < lightest.weight => "has reached its quota",
+        (false, false, _) if !is_more && left < lightest.weight => "has used its allocation",
+        (_, false, _) => "cannot use more slots",
+    };
+    let rest = if is_part || !group.capped && group.left > 0.0 && group.left < lightest.weight {
         format!("; {lightest}")
+    } else if group.capped || group.left <= 0.0 {
+        String::new()
     } else {
         "; what is left is less than a slot for each of its submitters".to_owned()
     };
-    // A group that was allocated less than its quota may use all of it.
-    let is_more = group.quota > group.allocated && group.limit > group.allocated;
-    let full = if is_more && (group.limit - group.quota).abs() < 1e-6 && !group.capped {
-        "has reached its quota"
-    } else if !is_more && group.allocated - group.usage < lightest.weight {
-        "has used its allocation"
-    } else {
-        "cannot use more slots"
-    };
-    let (word, bound) = if is_more { ("limit", group.limit) } else { ("allocated", group.allocated) };
     let note = "; during the cycle, a match counts the whole partitionable slot";
     let whole = if group.counts_whole_slots { note } else { "" };
     let text = format!(

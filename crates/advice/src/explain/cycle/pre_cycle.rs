@@ -122,7 +122,7 @@ fn deferred(view: &JobView<'_>) -> Option<Cause> {
         Some(starts) => {
             format!("the job starts at {} at the earliest (deferral_time), and {before}", moment(starts))
         }
-        None => format!("{before}, when `{condition:#}` becomes true"),
+        None => format!("{before}, when `{condition:#}` becomes true (now it is {})", moment(pool.settings.now)),
     };
     Some(Cause::new(Reason::HeldBack, "the job may not begin yet", text))
 }

@@ -84,6 +84,11 @@ impl Edit {
         Edit { bound: Some(bound), ..Self::part(Changed::Constant, holder, part, id, Expr::literal(value)) }
     }
 
+    /// The constant that was meant in the expression of an attribute.
+    pub(crate) fn corrected(holder: Name, part: Expr, id: NodeId, value: Literal) -> Self {
+        Edit { of: Changed::Correction, ..Self::constant(holder, part, id, (Bound::Exactly, value)) }
+    }
+
     /// The kind, the attribute and the node of an edit as a text: two edits of one place exclude each other.
     pub(crate) fn place(&self) -> String {
         let kind = match (self.of, self.bound) {
@@ -94,6 +99,11 @@ impl Edit {
         };
         let id = self.part.as_ref().map(|(_, id)| format!(" {id}")).unwrap_or_default();
         format!("{kind} {}{id}", self.name.display().to_ascii_lowercase())
+    }
+
+    /// Tests if another value is written that was meant.
+    pub(crate) fn corrects_value(&self) -> bool {
+        self.of == Changed::Correction && self.bound.is_some()
     }
 
     /// The value that a condition wants, and its bound.
@@ -177,7 +187,7 @@ impl Edit {
             }
             Some((part, id)) => {
                 let after = part.with_part(*id, &self.after);
-                if self.of == Changed::Constant {
+                if self.of == Changed::Constant || self.corrects_value() {
                     command = platform_line(job, part, &after);
                 }
                 (format!("{part:#}"), format!("{after:#}"))

@@ -120,7 +120,7 @@ fn without_repeated(mut tested: Vec<TestedChange>) -> Vec<TestedChange> {
         removed == *changes
             || !all.iter().any(|(other, won, less)| *other == removed && won == won_slots && less == lost)
     });
-    // A condition is not left out where its constant was misspelled, or where another one wins as much.
+    // A condition is not left out where its constant was misspelled, or where another one wins as much; nor is another string written.
     let misspelled: Vec<bool> = tested
         .iter()
         .map(|one| {
@@ -129,6 +129,10 @@ fn without_repeated(mut tested: Vec<TestedChange>) -> Vec<TestedChange> {
                     && !changed_parts(other, Changed::Constant).is_empty()
                     && other.suggestion.changes.len() == one.suggestion.changes.len()
                     && removes_the_same(one, other)
+                    || other.corrects_value && other.suggestion.changes.len() <= one.suggestion.changes.len() && {
+                        let is_other = changed_parts(one, Changed::Constant) == changed_parts(other, Changed::Constant);
+                        one.writes_string && is_other || removes_constants(one, other)
+                    }
             };
             tested.iter().any(corrects)
         })
@@ -179,18 +183,24 @@ fn is_other_value(one: &TestedChange) -> bool {
     one.slip.is_none() && constants.any(|_| one.writes_string || !one.is_step)
 }
 
-/// The constants that a change writes other values for, and the conditions that it removes.
+/// The constants that a change writes other values for, or the conditions that it removes.
 fn changed_parts(one: &TestedChange, of: Changed) -> Vec<&str> {
-    one.suggestion.changes.iter().filter(|change| change.of == of).map(|change| change.before.as_str()).collect()
+    let corrects = of == Changed::Constant && one.corrects_value;
+    let is_it = |change: &&Change| change.of == of || corrects && change.of == Changed::Correction;
+    one.suggestion.changes.iter().filter(is_it).map(|change| change.before.as_str()).collect()
 }
 
 /// Tests if a change removes the conditions for whose constants another one writes values, without more changes.
 fn removes_the_same(one: &TestedChange, other: &TestedChange) -> bool {
+    one.suggestion.changes.len() <= other.suggestion.changes.len() && removes_constants(one, other)
+}
+
+/// Tests if a change removes the conditions for whose constants another one writes values.
+fn removes_constants(one: &TestedChange, other: &TestedChange) -> bool {
     let removed = changed_parts(one, Changed::Condition);
-    one.suggestion.changes.len() <= other.suggestion.changes.len()
-        && changed_parts(other, Changed::Constant)
-            .iter()
-            .all(|constant| removed.iter().any(|condition| condition.contains(constant)))
+    changed_parts(other, Changed::Constant)
+        .iter()
+        .all(|constant| removed.iter().any(|condition| condition.contains(constant)))
 }
 
 /// The number of times that a request of the job is divided by four, at least, if another ad takes the place of the job.
@@ -417,7 +427,8 @@ fn of_edits(
     let (is_step, writes_string) = (edits.iter().any(is_limit), edits.iter().any(is_string));
     // What slots match now is not misspelled.
     let slip = slip(view.job, &edits).filter(|_| lost == 0);
-    Some(TestedChange { suggestion, weight, after, is_step, writes_string, slip })
+    let corrects_value = edits.iter().any(Edit::corrects_value);
+    Some(TestedChange { suggestion, weight, after, is_step, writes_string, corrects_value, slip })
 }
 
 /// Tests if what an edit changes is a number, or a string that was meant as one.
@@ -681,7 +692,8 @@ mod tests {
             is_shown: false,
             replayed: None,
         };
-        TestedChange { suggestion, weight: 1, after: ClassAd::new(), is_step: true, writes_string: false, slip: None }
+        let (after, slip) = (ClassAd::new(), None);
+        TestedChange { suggestion, weight: 1, after, is_step: true, writes_string: false, corrects_value: false, slip }
     }
 
     #[test]

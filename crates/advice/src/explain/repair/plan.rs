@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 
 use crate::explain::clauses::{AdCondition, is_long, others, own, truth_of};
 use crate::explain::clock::end;
-use crate::explain::correction;
+use crate::explain::correction::{self, MeantValue};
 use crate::explain::job_view::JobView;
 use crate::explain::repair::count::CountedLimit;
 use crate::explain::repair::edit::{
@@ -311,15 +311,17 @@ pub(crate) fn of_job(view: &JobView<'_>, block: TableView<'_>, condition: &AdCon
     let mut plans: Vec<RepairPlan> = Vec::new();
     let written = origin.is_none().then_some(&condition.expr);
     if let Some(found) = written.and_then(|expr| correction::of_names_and_words(view, expr)) {
-        let corrected = |(id, other)| {
-            let part = around(&condition.expr, id);
-            RepairMap::always(slots, Edit::part(Changed::Correction, holder, part, id, other))
-        };
-        let mut plan: RepairPlan = found.parts.into_iter().map(corrected).collect();
+        let mut plan: RepairPlan = corrected(&condition.expr, found.parts)
+            .into_iter()
+            .map(|(part, id, other)| RepairMap::always(slots, Edit::part(Changed::Correction, holder, part, id, other)))
+            .collect();
         // What was meant may not hold either; to leave it out needs no correction.
         let mut more = RepairMap::unless(&holds(block, Side::Other, &found.whole));
-        let whole = AdCondition { expr: found.whole, ..condition.clone() };
-        compared_to_constants(block, &whole, &alternatives(block, &whole), 0, &mut more);
+        // Its nodes are those of the condition unless there are fewer.
+        if found.whole.root() == condition.expr.root() {
+            let whole = AdCondition { expr: found.whole, ..condition.clone() };
+            compared_to_constants(block, &whole, &alternatives(block, &whole), 0, &mut more);
+        }
         plan.push(more);
         plans.push(plan);
     }
@@ -344,6 +346,10 @@ pub(crate) fn of_job(view: &JobView<'_>, block: TableView<'_>, condition: &AdCon
             let meant = correction::of_slots(part, &is_shared)?;
             holds(block, Side::Other, &meant).contains(&Truth::True).then_some(meant)
         });
+        if let Some(MeantValue { id, value, .. }) = correction::value(part, view.job, block.table) {
+            let edit = Edit::corrected(holder, part.clone(), id, value);
+            plans.push(vec![RepairMap::always(slots, edit)]);
+        }
         if let Some(meant) = meant {
             let root = part.tree().bare(part.root());
             let edit = Edit::part(Changed::Correction, holder, part.part(root), root, meant);
@@ -425,6 +431,25 @@ fn alternatives(block: TableView<'_>, condition: &AdCondition) -> Vec<Expr> {
         Connective::Any | Connective::Choice => deciding(block, &condition.expr),
         _ => vec![condition.expr.clone()],
     }
+}
+
+/// Corrected nodes of a condition, each with the part that is reported; of several in one comparison, the comparison.
+fn corrected(condition: &Expr, parts: Vec<(NodeId, Expr)>) -> Vec<(Expr, NodeId, Expr)> {
+    let mut by_part: IndexMap<NodeId, (Expr, Vec<(NodeId, Expr)>)> = IndexMap::new();
+    for (id, other) in parts {
+        let part = around(condition, id);
+        by_part.entry(part.root()).or_insert_with(|| (part, Vec::new())).1.push((id, other));
+    }
+    let edit = |(part, mut nodes): (Expr, Vec<(NodeId, Expr)>)| {
+        if nodes.len() > 1 {
+            // Later nodes first: a replacement moves only the nodes after it.
+            nodes.sort_by_key(|(id, _)| std::cmp::Reverse(*id));
+            let whole = nodes.iter().fold(part.clone(), |whole, (id, other)| whole.with_part(*id, other));
+            nodes = vec![(part.root(), whole)];
+        }
+        nodes.pop().map(|(id, other)| (part, id, other))
+    };
+    by_part.into_values().filter_map(edit).collect()
 }
 
 /// The comparison that contains a node, or the node.

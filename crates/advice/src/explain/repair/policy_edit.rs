@@ -323,6 +323,7 @@ fn rewritten(view: &JobView<'_>, failure: &FailureClass, all: &[ConditionEdit<'_
         after: with(first),
         is_step: false,
         writes_string: false,
+        corrects_value: false,
         slip: None,
     })
 }

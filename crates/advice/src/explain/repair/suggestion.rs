@@ -135,6 +135,8 @@ pub(crate) struct TestedChange {
     pub(crate) is_step: bool,
     /// Another string is written for a constant.
     pub(crate) writes_string: bool,
+    /// A constant is corrected.
+    pub(crate) corrects_value: bool,
     /// The letters by which strings were probably misspelled; none if it corrects no mistake.
     pub(crate) slip: Option<usize>,
 }
