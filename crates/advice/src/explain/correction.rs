@@ -207,28 +207,34 @@ fn number(text: &[u8]) -> Option<Literal> {
 fn edits(one: &[u8], other: &[u8]) -> Option<usize> {
     /// Letters of a word that may be misspelled, and of the whole.
     const LETTERS: [usize; 2] = [3, 5];
-    let words = |text: &[u8]| -> Vec<Vec<u8>> {
-        let parts = text.split(|byte| !byte.is_ascii_alphanumeric()).filter(|part| !part.is_empty());
-        parts.map(<[u8]>::to_vec).collect()
-    };
-    let digits = |text: &[u8]| text.iter().copied().filter(u8::is_ascii_digit).collect::<Vec<u8>>();
-    let (ours, theirs) = (words(one), words(other));
-    let (joined, others_joined) = (ours.concat(), theirs.concat());
-    if joined.len() < LETTERS[1] || digits(one) != digits(other) {
+    fn digits(text: &[u8]) -> impl Iterator<Item = &u8> {
+        text.iter().filter(|byte| byte.is_ascii_digit())
+    }
+    fn letters(text: &[u8]) -> impl Iterator<Item = u8> {
+        text.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase)
+    }
+    fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+        text.split(|byte| !byte.is_ascii_alphanumeric()).filter(|part| !part.is_empty())
+    }
+    // There may be as many values as slots: what costs least decides about most of them.
+    if !digits(one).eq(digits(other)) || letters(one).count() < LETTERS[1] {
         return None;
     }
     // Only the signs between the words differ, or the case.
-    if joined.eq_ignore_ascii_case(&others_joined) {
+    if letters(one).eq(letters(other)) {
         return Some(0);
     }
-    let of_word = |(one, other): (&Vec<u8>, &Vec<u8>)| {
+    let of_word = |(one, other): (&[u8], &[u8])| {
         if one.eq_ignore_ascii_case(other) {
             return Some(0);
         }
         near::distance(one, other, near::allowance(one)).filter(|_| one.len() >= LETTERS[0])
     };
-    let edits: usize = ours.iter().zip(&theirs).map(of_word).sum::<Option<usize>>()?;
-    (ours.len() == theirs.len() && edits <= near::allowance(one)).then_some(edits)
+    if words(one).count() != words(other).count() {
+        return None;
+    }
+    let edits: usize = words(one).zip(words(other)).map(of_word).sum::<Option<usize>>()?;
+    (edits <= near::allowance(one)).then_some(edits)
 }
 
 /// The comparison of versions that was probably intended by a comparison of an attribute with a number, if the attribute is a

@@ -128,7 +128,7 @@ pub fn render_within(
     let related =
         related.map(|found| Mark { span: found.span, kind: AnnotationKind::Context, label: label.as_deref() });
     let pictures = match related {
-        Some(related) if fits_beside(source, finding.span, related.span) => vec![vec![primary, related]],
+        Some(related) if fits_beside(source, finding.span, related.span, columns) => vec![vec![primary, related]],
         Some(related) => vec![vec![primary], vec![related]],
         None => vec![vec![primary]],
     };
@@ -167,11 +167,14 @@ struct Mark<'f> {
     label: Option<&'f str>,
 }
 
-/// Returns true if two places are so near that one line shows both.
-fn fits_beside(source: &[u8], one: Span, other: Span) -> bool {
+/// Returns true if two places are so near that one line of a number of columns, if there is one, shows both.
+fn fits_beside(source: &[u8], one: Span, other: Span, columns: Option<usize>) -> bool {
+    /// Columns of the number of the line and of the dots where it is cut.
+    const BESIDE: usize = 18;
     let both = one.to(other).range();
     let text = &source[both.start.min(source.len())..both.end.min(source.len())];
-    text.len() <= CONTEXT && memchr::memchr(b'\n', text).is_none()
+    let most = columns.map_or(CONTEXT, |columns| CONTEXT.min(columns.saturating_sub(BESIDE)));
+    text.len() <= most && memchr::memchr(b'\n', text).is_none()
 }
 
 /// A line with its marks, the first of which gives the place.
