@@ -19,7 +19,6 @@ use crate::submit::statements::{appended, is_name, queue_arguments};
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
-use classmate::internal::syntax::view::RefScope;
 use classmate::{Diagnostic, ParseOptions, Span};
 
 /// A finding in the statement with a number.
@@ -517,13 +516,13 @@ impl Reading {
     }
 }
 
-/// Returns true if Requirements refer to themselves.
+/// Returns true if Requirements refer to themselves, or to those of slots: `condor_submit` does not distinguish scopes (`GetExprReferences` in
+/// HTCondor's `submit_utils.cpp`).
 pub(super) fn itself(value: &str) -> bool {
     let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
     let Ok(expr) = parse_expr(value.as_bytes(), &options) else { return false };
     let tree = expr.tree();
-    tree.references(expr.root())
-        .any(|reference| reference.name.folded() == b"requirements" && reference.scope != RefScope::Target)
+    tree.references(expr.root()).any(|reference| reference.name.folded() == b"requirements")
 }
 
 /// Returns true if a value contains `$(name)`.

@@ -360,7 +360,9 @@ fn without_a_value(name: &str, text: &[u8], own: &Own) -> Option<Diagnostic> {
     {
         return Some(found);
     }
-    let expr = parse_expr(text, &own.options()).ok().filter(|_| memchr::memchr(b'$', text).is_none())?;
+    // Requirements that refer to themselves are rejected.
+    let is_plain = memchr::memchr(b'$', text).is_none() && name != "requirements";
+    let expr = parse_expr(text, &own.options()).ok().filter(|_| is_plain)?;
     circular(Name::new(name.replace('_', "")), &expr, &own.ad)
 }
 
