@@ -18,7 +18,7 @@ use crate::report::sprio::{DefaultColumns, Format, PriorityLine, Sort};
 use crate::report::table::fits;
 use classmate::{ClassAd, EvalOptions, Value};
 use classmate_config::SlurmConf;
-use classmate_config::internal::config::slurm::PriorityFlags;
+use classmate_config::internal::config::slurm::{PriorityFlags, Weights};
 use classmate_pool::Snapshot;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::pool::slot::is_slot;
@@ -114,6 +114,10 @@ pub(super) fn run(arguments: &SprioArguments, streams: Streams) -> Result<(), Fa
     let mut snapshot = arguments.files.snapshot(&mut notes, streams.err)?;
     let directory = arguments.files.directory();
     let slurm = arguments.slurm.read(directory, &snapshot.config, (&mut snapshot.slots, &snapshot.jobs), &mut notes)?;
+    if slurm.conf().weights == Weights::default() && slurm.conf().tres_weights.is_empty() {
+        let text = "all weights of the factors are 0: set them in slurm.conf, as in `PriorityWeightAge=1000`";
+        notes.warn(text.to_owned());
+    }
     notes.show(streams.err);
     let settings = snapshot.settings();
     enlist(&mut snapshot.slots, slurm.conf(), &settings);
