@@ -489,7 +489,8 @@ fn a_job_that_a_limit_of_the_site_keeps_back_is_told_so() {
 #[test]
 fn a_number_of_a_job_is_taken_in_each_of_its_forms_and_nothing_else_is() {
     let jobs: String = (4..=6).map(|cluster| job(cluster, "EnteredCurrentStatus = 1000")).collect();
-    let (_folder, path) = folder(&[("jobs.ads", &jobs), ("slots.ads", SLOT), ("slurm.conf", "")]);
+    let (_folder, path) =
+        folder(&[("jobs.ads", &jobs), ("slots.ads", SLOT), ("slurm.conf", "PriorityWeightAge=1000\n")]);
     for number in ["5", "5.0", "5_0"] {
         let found = classmate(&["sprio", &path, "-h", "-o", "%i", "-j", number]);
         assert_eq!((found.status, found.text.trim()), (Some(0), "5"), "{number}");
